@@ -1,0 +1,111 @@
+package turn
+
+import "fmt"
+
+// Code is the stable name of a refusal or of a failed action. The message and
+// the hint for each code that reaches a model stand in one table, in package
+// control; the set only grows.
+type Code string
+
+// Codes of calls that name or use a session.
+const (
+	UnknownSession       Code = "unknown_session"
+	LeaseExpiredCode     Code = "lease_expired"
+	LeaseMismatch        Code = "lease_mismatch"
+	IdempotencyConflict  Code = "idempotency_conflict"
+	TurnNotPending       Code = "turn_not_pending"
+	RunActive            Code = "run_active"
+	SessionStopped       Code = "session_stopped"
+	RecoveryRequiredCode Code = "recovery_required"
+	RecoveryRefused      Code = "recovery_refused"
+	ApprovalPending      Code = "approval_pending"
+	ApprovalDenied       Code = "approval_denied"
+)
+
+// Codes of what a call asks for.
+const (
+	InvalidArguments        Code = "invalid_arguments"
+	ProfileViolation        Code = "profile_violation"
+	ProfileUnavailable      Code = "profile_unavailable"
+	SubagentUnavailable     Code = "subagent_unavailable"
+	SkillNotAllowed         Code = "skill_not_allowed"
+	ToolUnavailable         Code = "tool_unavailable"
+	OutsideWriteRoot        Code = "outside_write_root"
+	WriteRootTooBroad       Code = "write_root_too_broad"
+	WorkingDirectoryInvalid Code = "working_directory_invalid"
+	RepositoryNotClean      Code = "repository_not_clean"
+	ReplyInvalid            Code = "reply_invalid"
+	TooLarge                Code = "too_large"
+)
+
+// Codes of what this machine can do now.
+const (
+	ClaudeNotFound     Code = "claude_not_found"
+	SandboxUnavailable Code = "sandbox_unavailable"
+	Capacity           Code = "capacity"
+	ShuttingDown       Code = "shutting_down"
+	InternalError      Code = "internal_error"
+)
+
+// Codes of an action that failed. They stand in its receipt.
+const (
+	ProtectedPath       Code = "protected_path"
+	OSPermissionDenied  Code = "os_permission_denied"
+	NotFound            Code = "not_found"
+	NotADirectory       Code = "not_a_directory"
+	NotARegularFile     Code = "not_a_regular_file"
+	SymlinkRefused      Code = "symlink_refused"
+	HardLinkRefused     Code = "hard_link_refused"
+	PseudoFileSystem    Code = "pseudo_file_system"
+	NotUTF8             Code = "not_utf8"
+	OutOfRange          Code = "out_of_range"
+	IOError             Code = "io_error"
+	CursorInvalid       Code = "cursor_invalid"
+	NotExecuted         Code = "not_executed"
+	InterruptedCode     Code = "interrupted"
+	CancelledCode       Code = "cancelled"
+	CallMismatch        Code = "call_mismatch"
+	ActionLimitExceeded Code = "action_limit_exceeded"
+)
+
+// Codes of a run that ended without a result.
+const (
+	UnexpectedModelRequest Code = "unexpected_model_request"
+	NoFirstTurn            Code = "no_first_turn"
+	LaunchFailed           Code = "launch_failed"
+	ClaudeExited           Code = "claude_exited"
+	ShimLost               Code = "shim_lost"
+)
+
+// Refusal is the one error type that reaches a model or a user: a stable code,
+// a public detail that says what exactly was wrong ("" if the code says it
+// all), and the private cause for the log. The detail never holds a secret or
+// an internal path.
+type Refusal struct {
+	Code   Code
+	Detail string
+	Cause  error
+}
+
+func (r *Refusal) Error() string {
+	s := string(r.Code)
+	if r.Detail != "" {
+		s += ": " + r.Detail
+	}
+	if r.Cause != nil {
+		s += ": " + r.Cause.Error()
+	}
+	return s
+}
+
+func (r *Refusal) Unwrap() error { return r.Cause }
+
+// Refuse makes a refusal with a formatted public detail.
+func Refuse(code Code, format string, args ...any) *Refusal {
+	return &Refusal{Code: code, Detail: fmt.Sprintf(format, args...)}
+}
+
+// RefuseFor makes a refusal that keeps a private cause for the log.
+func RefuseFor(code Code, cause error, format string, args ...any) *Refusal {
+	return &Refusal{Code: code, Detail: fmt.Sprintf(format, args...), Cause: cause}
+}

@@ -1,0 +1,3 @@
+module deckhand
+
+go 1.26
