@@ -1,0 +1,25 @@
+package session
+
+import (
+	"time"
+
+	"deckhand/gateway/turn"
+)
+
+// Summary is one session in a list, without contents.
+type Summary struct {
+	SessionID        turn.SessionID `json:"native_session_id"`
+	Label            string         `json:"session_label"`
+	Profile          turn.Profile   `json:"capability_profile"`
+	WorkingDirectory string         `json:"working_directory"`
+	Status           turn.Status    `json:"status"`
+	CreatedAt        time.Time      `json:"created_at"`
+	UpdatedAt        time.Time      `json:"updated_at"`
+	LeaseExpiresAt   time.Time      `json:"lease_expires_at"`
+	// TurnOpenedAt is when the pending turn was published; zero if none is.
+	TurnOpenedAt time.Time `json:"turn_opened_at,omitzero"`
+	// Running names the tools of the actions under way.
+	Running []string  `json:"running"`
+	Runs    int       `json:"runs"`
+	Code    turn.Code `json:"code,omitempty"`
+}
