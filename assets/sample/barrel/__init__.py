@@ -1,0 +1,1 @@
+"""From the distance under a lid to the litres in a barrel."""
