@@ -1,0 +1,63 @@
+package tray
+
+import "time"
+
+// Model is everything a menu shows, at the instant Now.
+type Model struct {
+	Now     time.Time
+	Gateway Gateway
+	// Rows are the sessions, newest first.
+	Rows []Row
+}
+
+// Gateway is the state of the gateway itself.
+type Gateway struct {
+	// Running is false when no gateway answers; the other fields are then empty.
+	Running bool
+	Version string
+	PID     int
+	// Address is where local MCP clients connect.
+	Address string
+	// Connector is where ChatGPT's way in ends, or "" if it is not connected.
+	Connector string
+	// LastRequest is when ChatGPT last called; zero if it never did.
+	LastRequest time.Time
+	// Warnings are sentences that a person should read.
+	Warnings []string
+}
+
+// Status is what a session is doing, by the names that the gateway uses.
+type Status string
+
+const (
+	AwaitingApproval Status = "awaiting_approval"
+	Starting         Status = "starting"
+	Running          Status = "running"
+	WaitingForGPT    Status = "waiting_for_gpt"
+	Executing        Status = "executing"
+	Idle             Status = "idle"
+	Failed           Status = "failed"
+	Stopping         Status = "stopping"
+	Stopped          Status = "stopped"
+	LeaseExpired     Status = "lease_expired"
+	RecoveryRequired Status = "recovery_required"
+)
+
+// Row is one session.
+type Row struct {
+	ID      string
+	Label   string
+	Folder  string
+	Profile string
+	Status  Status
+	// Code says why the last run failed, "" if it did not.
+	Code string
+	// Tools are the names of the tools that run now.
+	Tools []string
+	// LeaseEnds is when the holder loses the session; zero if it cannot.
+	LeaseEnds time.Time
+	// TurnOpened is when the pending turn was published; zero if none is.
+	TurnOpened time.Time
+	// Updated is when anything last changed.
+	Updated time.Time
+}
