@@ -1,0 +1,89 @@
+package admin
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"deckhand/gateway/session"
+	"deckhand/gateway/turn"
+)
+
+// PollTimeout is the longest a call waits for an event.
+const PollTimeout = 25 * time.Second
+
+// MaxEvents is the most events of one answer.
+const MaxEvents = 1000
+
+// maxBody bounds a request body, in bytes.
+const maxBody = 64 << 10
+
+// The calls. Everything that changes something or hands out a secret is a
+// POST.
+const (
+	routeStatus   = "GET /v1/status"
+	routeSessions = "GET /v1/sessions"
+	routeInspect  = "GET /v1/sessions/{id}"
+	routeStop     = "POST /v1/sessions/{id}/stop"
+	routeRecovery = "POST /v1/sessions/{id}/recovery-token"
+	routeEvents   = "GET /v1/events"
+	routeToken    = "POST /v1/token"
+	routeRotate   = "POST /v1/token/rotate"
+)
+
+type sessionsAnswer struct {
+	Sessions []session.Summary `json:"sessions"`
+}
+
+type stopRequest struct {
+	Reason string `json:"reason"`
+}
+
+type tokenAnswer struct {
+	Token string `json:"token"`
+}
+
+// eventsAnswer holds events and the number to ask on from: it can be above
+// that of the last event if events of other sessions were passed over.
+type eventsAnswer struct {
+	Events []turn.Event `json:"events"`
+	Next   uint64       `json:"next"`
+}
+
+// errorAnswer is the body of every answer that is not 200.
+type errorAnswer struct {
+	Error struct {
+		Code   turn.Code `json:"code"`
+		Detail string    `json:"detail"`
+	} `json:"error"`
+}
+
+// unauthorized is the one code that package turn does not have: no session and
+// no model ever sees it.
+const unauthorized turn.Code = "unauthorized"
+
+// httpStatus maps a refusal to a status. The code in the body is what counts.
+func httpStatus(code turn.Code) int {
+	switch code {
+	case turn.UnknownSession:
+		return http.StatusNotFound
+	case turn.InvalidArguments:
+		return http.StatusBadRequest
+	case turn.TooLarge:
+		return http.StatusRequestEntityTooLarge
+	case turn.ShuttingDown:
+		return http.StatusServiceUnavailable
+	case turn.InternalError:
+		return http.StatusInternalServerError
+	case unauthorized:
+		return http.StatusUnauthorized
+	}
+	return http.StatusConflict
+}
+
+func writeJSON(w http.ResponseWriter, status int, body any) error {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	return json.NewEncoder(w).Encode(body)
+}
