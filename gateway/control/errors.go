@@ -1,0 +1,120 @@
+package control
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"deckhand/gateway/turn"
+)
+
+// words are what a model reads of a code: what it means, and what can follow.
+type words struct{ message, hint string }
+
+// table maps every code that can reach a model to its words. It is the only
+// place that does.
+var table = map[turn.Code]words{
+	// Calls that name or use a session.
+	turn.UnknownSession:       {"There is no session of that id.", "Take native_session_id from the answer of native_session_start; the user sees all sessions in Deckhand's menu."},
+	turn.LeaseExpiredCode:     {"The lease of this session has ended, and its run was stopped. Everything is kept.", "Take the session up again with native_session_recover and its recovery_token."},
+	turn.LeaseMismatch:        {"That is not the current lease of this session; another conversation may have taken it over.", "Use the lease_id of the latest answer. Only with the recovery_token can native_session_recover take the session back."},
+	turn.IdempotencyConflict:  {"That key was used before with other input.", "Repeat the very same input to see its effect, or use a new key for a new request."},
+	turn.TurnNotPending:       {"That turn is not waiting for a reply.", "Read the state with native_session_status; answer pending_turn if there is one, by its own turn_id."},
+	turn.RunActive:            {"A run of this session is still going on.", "Answer its pending turn with native_session_reply_and_wait, or wait with native_session_status; continue after it has ended."},
+	turn.SessionStopped:       {"The session has been stopped.", "Take it up again with native_session_recover and its recovery_token, or start a new session."},
+	turn.RecoveryRequiredCode: {"The session's process is gone and nobody saw how it ended.", "Take the session up with native_session_recover; its history shows what is done."},
+	turn.RecoveryRefused:      {"The session could not be taken over.", "Check native_session_id and recovery_token; the user can copy a fresh recovery prompt from Deckhand's menu."},
+	turn.ApprovalPending:      {"The user has not yet allowed this session.", "Tell the user that Deckhand's menu asks for an answer, and wait with native_session_status."},
+	turn.ApprovalDenied:       {"The user did not allow this session.", "Talk to the user before asking again; a read_only session needs no approval."},
+
+	// What a call asks for.
+	turn.InvalidArguments:        {"The arguments do not fit the tool's schema; nothing was changed.", "Correct what the detail names and call again."},
+	turn.ProfileViolation:        {"The session's profile does not allow that.", "Work within the profile, or start another session with the profile that the user wants."},
+	turn.ProfileUnavailable:      {"That profile is not available in this version of Deckhand.", "Use another profile; read_only is always there."},
+	turn.SubagentUnavailable:     {"Subagents are not available here.", "Start the session with subagent_policy none."},
+	turn.SkillNotAllowed:         {"A skill is not on the user's allow-list with that text.", "Leave the skill out, or ask the user to allow it."},
+	turn.ToolUnavailable:         {"That tool is not available in this session.", "Call only tools that pending_turn.tools lists."},
+	turn.OutsideWriteRoot:        {"That path lies outside the one directory that this session may change.", "Write below workspace.root; reading elsewhere is fine."},
+	turn.WriteRootTooBroad:       {"That directory is too broad to be changed by a session.", "Name the project's own directory as working_directory."},
+	turn.WorkingDirectoryInvalid: {"The working directory cannot be used.", "Give the absolute path of an existing directory."},
+	turn.RepositoryNotClean:      {"worktree_write needs the clean top level of a Git repository.", "Ask the user to commit or set aside the changes, or use another profile."},
+	turn.ReplyInvalid:            {"The reply cannot be accepted as it is; none of its calls ran.", "Correct what the detail names and send the whole reply again under a new reply_id."},
+	turn.TooLarge:                {"That is larger than Deckhand takes.", "Send less; long texts can be split over several calls."},
+
+	// What this machine can do now.
+	turn.ClaudeNotFound:     {"Claude Code was not found on the user's computer.", "Ask the user to run: deckhand claude install"},
+	turn.SandboxUnavailable: {"The sandbox does not work on the user's computer, and nothing runs without it.", "Ask the user to run: deckhand doctor"},
+	turn.Capacity:           {"As many sessions are live as Deckhand allows.", "Stop a session that is no longer needed, or wait."},
+	turn.ShuttingDown:       {"Deckhand is closing.", "Call again in a moment with the same key; nothing is lost."},
+	turn.InternalError:      {"Something went wrong inside Deckhand.", "Read the state with native_session_status before going on; the cause is in Deckhand's log."},
+
+	// Actions that failed. They also answer calls that name such a path.
+	turn.ProtectedPath:       {"That path is protected.", "Do without it; the user decides what is protected."},
+	turn.OSPermissionDenied:  {"The operating system does not let Deckhand at that.", "Ask the user to grant access, or do without it."},
+	turn.NotFound:            {"There is nothing at that path.", "Look for it with FindFiles."},
+	turn.NotADirectory:       {"That path is not a directory.", "Give the path of a directory."},
+	turn.NotARegularFile:     {"That path is not a regular file.", "Give the path of a regular file."},
+	turn.SymlinkRefused:      {"That path is a symbolic link.", "Use the path that the link points to."},
+	turn.HardLinkRefused:     {"That file has more than one name.", "Read it, or ask the user; it is not changed through one of its names."},
+	turn.PseudoFileSystem:    {"That path belongs to a file system of the kernel.", "Do without it."},
+	turn.NotUTF8:             {"That is not UTF-8 text.", "Treat the file as binary; only its size and hash are shown."},
+	turn.OutOfRange:          {"That lies beyond the end.", "Use a smaller offset."},
+	turn.IOError:             {"Reading or writing failed.", "Try once more; if it happens again, tell the user."},
+	turn.CursorInvalid:       {"That cursor does not belong to this search.", "Begin the search again without a cursor."},
+	turn.NotExecuted:         {"The call never began.", "Call again if it is still wanted."},
+	turn.InterruptedCode:     {"The call began and nobody knows how it ended.", "Look at the result on disk before doing it again."},
+	turn.CancelledCode:       {"The call was ended by a stop.", "Call again if it is still wanted."},
+	turn.CallMismatch:        {"Claude Code asked for something else than was authorised.", "Read the state with native_session_status."},
+	turn.ActionLimitExceeded: {"The call reached a limit and was ended.", "Ask for less at a time."},
+
+	// Runs that ended without a result.
+	turn.UnexpectedModelRequest: {"Claude Code asked something that is no turn, and the run was ended.", "Go on with native_session_continue."},
+	turn.NoFirstTurn:            {"Claude Code ended before it asked anything.", "Go on with native_session_continue; if it happens again, ask the user to run: deckhand doctor"},
+	turn.LaunchFailed:           {"Claude Code could not be started.", "Ask the user to run: deckhand doctor"},
+	turn.ClaudeExited:           {"Claude Code ended without a result.", "Go on with native_session_continue."},
+	turn.ShimLost:               {"The run's process is gone and nobody saw how it ended.", "Take the session up with native_session_recover."},
+}
+
+// refuse makes the result of a call that failed. Only what a *turn.Refusal
+// says in public reaches the caller; anything else is logged here and answered
+// as internal_error.
+func (s *Server) refuse(ctx context.Context, x *exchange, err error) *mcp.CallToolResult {
+	refusal, ok := errors.AsType[*turn.Refusal](err)
+	if ok {
+		_, ok = table[refusal.Code]
+	}
+	if !ok || refusal.Cause != nil {
+		if ctx.Err() == nil { // else nobody listens any more, which is no fault
+			s.log.Error("call failed", keyTool, x.message.tool, "err", err)
+		}
+	}
+	if !ok {
+		refusal = &turn.Refusal{Code: turn.InternalError}
+	}
+	x.code = string(refusal.Code)
+	return &mcp.CallToolResult{
+		Content: []mcp.Content{mcp.NewTextContent(refusalText(refusal))},
+		IsError: true,
+	}
+}
+
+// refusalText is the one form of a refusal.
+func refusalText(r *turn.Refusal) string {
+	type body struct {
+		Code    turn.Code `json:"code"`
+		Message string    `json:"message"`
+		Detail  string    `json:"detail,omitempty"`
+		Hint    string    `json:"hint"`
+	}
+	w := table[r.Code]
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(map[string]body{"error": {r.Code, w.message, r.Detail, w.hint}}); err != nil {
+		panic(err) // strings always encode
+	}
+	return string(bytes.TrimSpace(b.Bytes()))
+}
