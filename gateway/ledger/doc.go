@@ -1,0 +1,65 @@
+// Package ledger is the durable record of every session, run, turn, action and
+// receipt. It is the only writer of truth: what it says happened, happened, and
+// nothing is shown or released before it is here.
+//
+// # Form
+//
+// One bbolt file with one writer. bbolt's file lock, opened with a timeout, is
+// the single-instance lock of the gateway. Values are JSON records that carry a
+// version ("v"); a record of a newer version is refused, never guessed at.
+// Buckets:
+//
+//	meta      "format" → the version of this layout
+//	sessions  session id → SessionRecord
+//	runs      run id → RunRecord
+//	turns     turn id → TurnRecord
+//	actions   action id → ActionRecord
+//	tooluses  tool_use id → action id
+//	keys      scope \x00 key → KeyRecord (idempotency)
+//	open      session id → run id, for each run that has not ended
+//	expiry    lease end (ns) + session id → nothing, for each lease that can end
+//	events    sequence → turn.Event
+//
+// Bodies of more than 2 KiB are files named by their SHA-256 in a folder beside
+// the database, synced before the transaction that names them. Files that no
+// record names are removed by Sweep when the gateway starts.
+//
+// # Writing
+//
+// There are verbs and no setters. A verb is one transaction: it reads what it
+// depends on, checks its precondition, moves the session by turn.Next, and
+// writes records and events together; else nothing changes and an error says
+// why. A *turn.Refusal is the caller's to hear; ErrRunSettled, ErrRunOpen and
+// ErrActionOpen tell the engine what to do first; anything else is a fault.
+//
+// # Invariants
+//
+// Check verifies them; tests run it after every scenario.
+//
+//   - A session's revision MUST grow with each change, its epoch with each
+//     rotation; neither ever falls.
+//   - A settled run MUST NOT get a turn, and a session MUST NOT have two runs
+//     that have not ended.
+//   - A turn is pending exactly if its session waits for it.
+//   - An action belongs to one turn and one tool_use id. It has a receipt
+//     exactly if it is finished, and a receipt never changes.
+//   - A session executes exactly while an action of its last turn lacks its
+//     receipt.
+//   - Every body that a record names exists and has the hash and the size that
+//     the record says.
+//
+// # What a crash leaves
+//
+//	killed before                  what is found                       what follows
+//	a turn's commit                the request is unknown              the shim offers it again
+//	a reply's commit               the turn is pending                 the reply comes again, or another
+//	a reply's release              turn answered, actions authorised   the shim asks again and gets the reply
+//	an action's begin              authorised                          Claude Code's call comes again and begins it
+//	an action's receipt            begun                               interrupted: a read begins again when asked
+//	                                                                   again; anything else gets its receipt so
+//	a receipt's delivery           finished                            the repeat gets the same receipt
+//	the end of a run               the run is open                     the start-up pass settles it
+//
+// Not covered: who may call (package session checks the recovery token), what
+// an action does (package executor), and copies of the file made by others.
+package ledger

@@ -1,0 +1,276 @@
+package ledger
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+
+	"deckhand/gateway/turn"
+)
+
+// formatVersion is the version of the bucket layout.
+const formatVersion = "1"
+
+// lockTimeout is how long Open waits for another process to let go of the file.
+const lockTimeout = 2 * time.Second
+
+// Errors of Open.
+var (
+	// ErrInUse: another gateway has the ledger open.
+	ErrInUse = errors.New("the ledger is in use by another Deckhand")
+	// ErrFormat: the file was written by another, newer build.
+	ErrFormat = errors.New("the ledger has a format that this version does not know")
+)
+
+// Errors of verbs that tell the engine what to do first. None reaches a user.
+var (
+	// ErrRunSettled: the run has ended or is being ended and gets nothing more.
+	ErrRunSettled = errors.New("the run is settled")
+	// ErrRunOpen: the session's run has to end first.
+	ErrRunOpen = errors.New("the session's run has not ended")
+	// ErrActionOpen: an action of the run is under way and has to end first.
+	ErrActionOpen = errors.New("an action of the run is under way")
+)
+
+var (
+	bucketMeta     = []byte("meta")
+	bucketSessions = []byte("sessions")
+	bucketRuns     = []byte("runs")
+	bucketTurns    = []byte("turns")
+	bucketActions  = []byte("actions")
+	bucketToolUses = []byte("tooluses")
+	bucketKeys     = []byte("keys")
+	bucketOpen     = []byte("open")
+	bucketExpiry   = []byte("expiry")
+	bucketEvents   = []byte("events")
+)
+
+func buckets() [][]byte {
+	return [][]byte{bucketMeta, bucketSessions, bucketRuns, bucketTurns, bucketActions,
+		bucketToolUses, bucketKeys, bucketOpen, bucketExpiry, bucketEvents}
+}
+
+// Options says where the ledger lives and who hears of its changes.
+type Options struct {
+	// Dir is an existing 0700 directory that is the ledger's alone.
+	Dir string
+	// Now is the wall clock; nil means time.Now.
+	Now func() time.Time
+	// OnCommit, if not nil, is called after each commit that changed a session,
+	// in the goroutine of the verb and outside the transaction.
+	OnCommit func(turn.SessionID)
+	// ReadOnly opens an existing ledger beside a running or stopped gateway's
+	// file without the right to change it. It fails with ErrInUse while a
+	// gateway has it open.
+	ReadOnly bool
+}
+
+// Ledger is an open ledger. Its methods may be called concurrently.
+type Ledger struct {
+	db       *bolt.DB
+	bodies   string
+	now      func() time.Time
+	onCommit func(turn.SessionID)
+}
+
+// Open opens the ledger in o.Dir, making it if there is none. It returns
+// ErrInUse if another process has it open, ErrFormat if it is of another
+// version.
+func Open(o Options) (*Ledger, error) {
+	l := &Ledger{bodies: filepath.Join(o.Dir, "bodies"), now: o.Now, onCommit: o.OnCommit}
+	if l.now == nil {
+		l.now = time.Now
+	}
+	if !o.ReadOnly {
+		if err := os.MkdirAll(l.bodies, 0o700); err != nil {
+			return nil, fmt.Errorf("make body folder: %w", err)
+		}
+	}
+	db, err := bolt.Open(filepath.Join(o.Dir, "ledger.db"), 0o600, &bolt.Options{Timeout: lockTimeout, ReadOnly: o.ReadOnly})
+	if errors.Is(err, bolterrors.ErrTimeout) {
+		return nil, ErrInUse
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open ledger: %w", err)
+	}
+	l.db = db
+	if err := l.initialize(o.ReadOnly); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return l, nil
+}
+
+func (l *Ledger) initialize(readOnly bool) error {
+	check := func(tx *bolt.Tx) error {
+		meta := tx.Bucket(bucketMeta)
+		if meta == nil || string(meta.Get([]byte("format"))) != formatVersion {
+			return ErrFormat
+		}
+		return nil
+	}
+	if readOnly {
+		return l.db.View(check)
+	}
+	return l.db.Update(func(tx *bolt.Tx) error {
+		if tx.Bucket(bucketMeta) != nil {
+			return check(tx)
+		}
+		for _, name := range buckets() {
+			if _, err := tx.CreateBucket(name); err != nil {
+				return fmt.Errorf("make bucket %s: %w", name, err)
+			}
+		}
+		return tx.Bucket(bucketMeta).Put([]byte("format"), []byte(formatVersion))
+	})
+}
+
+// Close waits for verbs under way and closes the file.
+func (l *Ledger) Close() error { return l.db.Close() }
+
+// txn is one transaction with the few operations that verbs are made of.
+type txn struct {
+	tx  *bolt.Tx
+	now time.Time
+	// before holds each touched session as it was, for the indexes and events.
+	before map[turn.SessionID]SessionRecord
+}
+
+// update runs one verb and then tells OnCommit which sessions changed.
+func (l *Ledger) update(verb func(*txn) error) error {
+	var t *txn
+	err := l.db.Update(func(tx *bolt.Tx) error {
+		t = &txn{tx: tx, now: l.now().UTC().Round(0), before: map[turn.SessionID]SessionRecord{}}
+		return verb(t)
+	})
+	if err != nil {
+		return err
+	}
+	if l.onCommit != nil {
+		for id := range t.before {
+			l.onCommit(id)
+		}
+	}
+	return nil
+}
+
+func (l *Ledger) view(read func(*txn) error) error {
+	return l.db.View(func(tx *bolt.Tx) error {
+		return read(&txn{tx: tx, now: l.now().UTC().Round(0)})
+	})
+}
+
+func get[T record](t *txn, bucket []byte, key string) (T, bool, error) {
+	data := t.tx.Bucket(bucket).Get([]byte(key))
+	if data == nil {
+		var zero T
+		return zero, false, nil
+	}
+	r, err := decode[T](data)
+	if err != nil {
+		return r, false, fmt.Errorf("%s %s: %w", bucket, key, err)
+	}
+	return r, true, nil
+}
+
+func put(t *txn, bucket []byte, key string, r record) error {
+	data, err := encode(r)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", bucket, key, err)
+	}
+	return t.tx.Bucket(bucket).Put([]byte(key), data)
+}
+
+// must is get for a record that another record names: missing is a fault.
+func must[T record](t *txn, bucket []byte, key string) (T, error) {
+	r, ok, err := get[T](t, bucket, key)
+	if err == nil && !ok {
+		err = fmt.Errorf("%s %s: named but missing", bucket, key)
+	}
+	return r, err
+}
+
+func (t *txn) session(id turn.SessionID) (SessionRecord, error) {
+	s, ok, err := get[SessionRecord](t, bucketSessions, string(id))
+	if err != nil {
+		return s, err
+	}
+	if !ok {
+		return s, &turn.Refusal{Code: turn.UnknownSession}
+	}
+	return s, nil
+}
+
+func (t *txn) run(id turn.RunID) (RunRecord, error) {
+	return must[RunRecord](t, bucketRuns, string(id))
+}
+
+func (t *txn) turn(id turn.TurnID) (TurnRecord, error) {
+	return must[TurnRecord](t, bucketTurns, string(id))
+}
+
+func (t *txn) action(id turn.ActionID) (ActionRecord, error) {
+	return must[ActionRecord](t, bucketActions, string(id))
+}
+
+func (t *txn) putRun(r RunRecord) error   { return put(t, bucketRuns, string(r.ID), r) }
+func (t *txn) putTurn(r TurnRecord) error { return put(t, bucketTurns, string(r.ID), r) }
+func (t *txn) putAction(r ActionRecord) error {
+	return put(t, bucketActions, string(r.ID), r)
+}
+
+// putSession writes a changed session: it alone bumps the revision and keeps
+// the indexes of open runs and of leases that can end.
+func (t *txn) putSession(s *SessionRecord) error {
+	old, existed, err := get[SessionRecord](t, bucketSessions, string(s.ID))
+	if err != nil {
+		return err
+	}
+	if existed {
+		if _, seen := t.before[s.ID]; !seen {
+			t.before[s.ID] = old
+		}
+		if err := t.tx.Bucket(bucketExpiry).Delete(expiryKey(old)); err != nil {
+			return err
+		}
+	} else {
+		t.before[s.ID] = SessionRecord{}
+	}
+	s.Revision++
+	s.UpdatedAt = t.now
+	if canExpire(*s) {
+		if err := t.tx.Bucket(bucketExpiry).Put(expiryKey(*s), nil); err != nil {
+			return err
+		}
+	}
+	return put(t, bucketSessions, string(s.ID), *s)
+}
+
+// canExpire reports whether the lease of s can end in its present status.
+func canExpire(s SessionRecord) bool {
+	_, err := turn.Next(s.Status, turn.Expire)
+	return err == nil
+}
+
+func expiryKey(s SessionRecord) []byte {
+	key := binary.BigEndian.AppendUint64(nil, uint64(s.Lease.ExpiresAt.UnixNano()))
+	return append(key, s.ID...)
+}
+
+// move applies a verb of the transition table.
+func (t *txn) move(s *SessionRecord, verb turn.Verb) error {
+	to, err := turn.Next(s.Status, verb)
+	if err != nil {
+		return err
+	}
+	if s.Status == turn.WaitingForGPT && to != turn.WaitingForGPT {
+		s.Pending = ""
+	}
+	s.Status = to
+	return nil
+}

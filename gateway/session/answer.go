@@ -1,0 +1,230 @@
+package session
+
+import (
+	"time"
+
+	"deckhand/gateway/ledger"
+	"deckhand/gateway/turn"
+)
+
+// What every answer says of where thinking happens and what can be reached.
+const (
+	route    = "chatgpt-main"
+	fallback = "none"
+	// networkBoundary: Claude Code reaches one loopback port of its own,
+	// commands reach nothing.
+	networkBoundary = "loopback_only"
+)
+
+// maxResultText bounds the text of last_result, which the holder wrote itself.
+const maxResultText = 16 << 10
+
+// snapshot builds the whole-state answer from one moment of the ledger. The
+// lease is shown only to its holder, who passes it.
+func (r *Reader) snapshot(v ledger.View, lease turn.LeaseID) (Snapshot, error) {
+	rec := v.Session
+	s := Snapshot{
+		SessionID: rec.ID, ClaudeSessionID: &rec.ClaudeSession, Label: orNull(rec.Label),
+		Status: rec.Status, Revision: rec.Revision,
+		Route: route, Fallback: fallback, NetworkBoundary: networkBoundary,
+		Profile: rec.Profile, SubagentPolicy: rec.Subagent,
+		WorkingDirectory: rec.WorkingDirectory, SourceDirectory: rec.WorkingDirectory,
+		Workspace:        Workspace{Kind: "none"},
+		RecoveryRequired: rec.Status == turn.RecoveryRequired,
+		Skills:           []SkillMark{}, DeepSeekSessions: []DeepSeekState{},
+		Next: next(rec.Status, lease != "" && lease == rec.Lease.ID),
+	}
+	if lease == rec.Lease.ID {
+		s.LeaseID, s.LeaseExpiresAt = &rec.Lease.ID, &rec.Lease.ExpiresAt
+	}
+	if rec.LaunchError != nil {
+		s.LaunchError = &LaunchError{Code: rec.LaunchError.Code, Message: rec.LaunchError.Message}
+	}
+	if rec.Stop != nil {
+		s.StopRequest = &StopMark{RequestID: rec.Stop.RequestID, Reason: rec.Stop.Reason, By: string(rec.Stop.By), At: rec.Stop.At}
+	}
+	if rec.Terminal != nil {
+		s.Terminal = &Terminal{Outcome: string(rec.Terminal.Outcome), Code: orNull(rec.Terminal.Code), At: rec.Terminal.At}
+	}
+	if v.Run.ID != "" && v.Run.Open() {
+		s.CurrentRun = r.currentRun(v)
+		s.RuntimeAttached = r.attached != nil && r.attached(v.Run.ID)
+	}
+	if err := r.fillResult(&s, v); err != nil {
+		return s, err
+	}
+	return s, r.fillPending(&s, v)
+}
+
+func (r *Reader) currentRun(v ledger.View) *Run {
+	run := &Run{
+		RunID: v.Run.ID, Number: v.Run.Number, State: string(v.Session.Status), StartedAt: v.Run.Started,
+		Turns: v.Run.Turns, Actions: v.Run.Actions, Running: []Running{},
+	}
+	for _, a := range v.Open {
+		now := Running{ActionID: a.ID, Name: a.Name, Seconds: max(0, int64(time.Since(a.BegunAt).Seconds()))}
+		if r.produced != nil {
+			now.Bytes = r.produced(v.Run.ID, a.ID)
+		}
+		run.Running = append(run.Running, now)
+	}
+	return run
+}
+
+func (r *Reader) fillResult(s *Snapshot, v ledger.View) error {
+	last := v.Session.LastResult
+	if last == nil {
+		return nil
+	}
+	text, err := r.ledger.Text(last.Text)
+	if err != nil {
+		return err
+	}
+	text, _ = shorten(text, maxResultText, "of this text")
+	s.LastResult = &LastResult{RunID: last.Run, Outcome: string(last.Outcome), Text: text, FinishedAt: last.FinishedAt}
+	return nil
+}
+
+func (r *Reader) fillPending(s *Snapshot, v ledger.View) error {
+	if v.Pending == nil {
+		return nil
+	}
+	results, err := r.results(v.Results, r.limits.TurnBudget)
+	if err != nil {
+		return err
+	}
+	s.PendingTurn = &PendingTurn{
+		TurnID: v.Pending.ID, Sequence: v.Pending.Sequence, OpenedAt: v.Pending.OpenedAt, Results: results,
+	}
+	if !v.Session.Brief {
+		return nil
+	}
+	prompt, err := r.ledger.Text(v.Run.Prompt)
+	if err != nil {
+		return err
+	}
+	s.PendingTurn.Prompt = &prompt
+	if r.tools != nil {
+		s.PendingTurn.Tools = r.tools(v.Session)
+	}
+	return nil
+}
+
+// results shows the receipts of actions with their texts, which share budget
+// bytes fairly.
+func (r *Reader) results(actions []ledger.ActionRecord, budget int) ([]Result, error) {
+	sizes := make([]int, len(actions))
+	for i, a := range actions {
+		sizes[i] = int(a.Text.Bytes)
+	}
+	results := make([]Result, 0, len(actions))
+	for i, share := range shares(sizes, budget) {
+		a := actions[i]
+		text, err := r.ledger.Text(a.Text)
+		if err != nil {
+			return nil, err
+		}
+		text, cut := shorten(text, share, "of this result; a reply with this call alone, or a narrower call, shows more")
+		results = append(results, Result{
+			ToolCallID: a.ToolUse, ActionID: a.ID, Name: a.Name, Outcome: a.Receipt.Outcome,
+			Text: text, Bytes: a.Receipt.Bytes, Truncated: a.Receipt.Truncated || cut, SHA256: a.Receipt.SHA256,
+			Receipt: markOf(*a.Receipt),
+		})
+	}
+	return results, nil
+}
+
+func markOf(r turn.Receipt) ReceiptMark {
+	m := ReceiptMark{ReceiptID: r.ID, Code: orNull(r.Code), FinishedAt: r.FinishedAt, Attempts: r.Attempts}
+	if !r.StartedAt.IsZero() {
+		m.StartedAt = &r.StartedAt
+	}
+	return m
+}
+
+// Bounds of the history that a recover hands to a new conversation.
+const (
+	historyTurns  = 40
+	historyBudget = 32 << 10
+)
+
+// history returns the newest turns of the newest run, as far as they fit.
+func (r *Reader) history(id turn.SessionID) ([]HistoryTurn, bool, error) {
+	past, err := r.ledger.History(id, historyTurns)
+	if err != nil || past.Run.ID == "" {
+		return nil, false, err
+	}
+	truncated := past.Run.Turns > len(past.Turns)
+	share := historyBudget / max(1, len(past.Turns))
+	var history []HistoryTurn
+	for _, answered := range past.Turns {
+		h := HistoryTurn{RunID: past.Run.ID, Sequence: answered.Turn.Sequence}
+		if answered.Turn.Sequence == 1 {
+			prompt, err := r.ledger.Text(past.Run.Prompt)
+			if err != nil {
+				return nil, false, err
+			}
+			var cut bool
+			h.Prompt, cut = shorten(prompt, share, "of the prompt")
+			truncated = truncated || cut
+		}
+		if answered.Turn.Reply != nil {
+			text, err := r.ledger.Text(answered.Turn.Reply.Text)
+			if err != nil {
+				return nil, false, err
+			}
+			var cut bool
+			h.Text, cut = shorten(text, share/2, "of this text")
+			truncated = truncated || cut
+		}
+		var finished []ledger.ActionRecord
+		for _, a := range answered.Actions {
+			if a.Receipt != nil {
+				finished = append(finished, a)
+			}
+		}
+		if h.Results, err = r.results(finished, share/2); err != nil {
+			return nil, false, err
+		}
+		for _, result := range h.Results {
+			truncated = truncated || result.Truncated
+		}
+		history = append(history, h)
+	}
+	return history, truncated, nil
+}
+
+// next names the calls that can follow, in one neutral sentence.
+func next(status turn.Status, holds bool) string {
+	if !holds {
+		return "The lease of this session belongs to another conversation; native_session_recover with the recovery token rotates it."
+	}
+	switch status {
+	case turn.AwaitingApproval:
+		return "A person is asked to allow this session; native_session_status with wait_seconds shows the answer."
+	case turn.Starting, turn.Running, turn.Executing:
+		return "Claude Code is working; native_session_status with wait_seconds returns at the next change."
+	case turn.WaitingForGPT:
+		return "pending_turn waits for one native_session_reply_and_wait; a reply with text and no tool_calls ends the run."
+	case turn.Idle, turn.Failed:
+		return "No run is active; native_session_continue starts another and native_session_stop ends the session."
+	case turn.Stopping:
+		return "The session is being stopped; native_session_status shows when it has stopped."
+	case turn.Stopped:
+		return "The session is stopped; native_session_recover with the recovery token makes it idle again."
+	case turn.LeaseExpired:
+		return "The lease has expired and the run was ended; native_session_recover with the recovery token rotates the lease."
+	case turn.RecoveryRequired:
+		return "The run was lost; native_session_recover with the recovery token makes the session idle, with its history."
+	}
+	return ""
+}
+
+// orNull is null for the zero value.
+func orNull[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}

@@ -1,0 +1,208 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"deckhand/gateway/ledger"
+	"deckhand/gateway/link"
+	"deckhand/gateway/runner"
+	"deckhand/gateway/turn"
+)
+
+// killAfter is how long a shim of ours may take to end a run before it is
+// killed, which takes its Claude Code with it.
+const killAfter = 15 * time.Second
+
+// Bounds of how often a run whose shim is not connected is looked at.
+const (
+	probeSoon  = 50 * time.Millisecond
+	probeLater = time.Second
+)
+
+// live owns one run that has not ended. Everything that depends on which
+// actions are under way goes through its mailbox.
+type live struct {
+	e       *Engine
+	run     turn.RunID
+	session turn.SessionID
+	handle  *runner.Handle // nil for a run that an earlier gateway started
+	mail    chan func()
+	done    chan struct{} // closed when the loop has returned
+	// watchers counts the shim's open watch requests: it is attached while
+	// there is one.
+	watchers atomic.Int32
+
+	// The fields below belong to the loop.
+
+	flights map[turn.ActionID]*flight
+	// ending is set when the run is to end; actions are cancelled by it.
+	ending   context.Context
+	endNow   context.CancelCauseFunc
+	killAt   <-chan time.Time
+	probe    *time.Timer
+	probeGap time.Duration
+	settled  bool
+}
+
+func newLive(e *Engine, run turn.RunID, session turn.SessionID, handle *runner.Handle) *live {
+	v := &live{
+		e: e, run: run, session: session, handle: handle,
+		mail: make(chan func()), done: make(chan struct{}), flights: map[turn.ActionID]*flight{},
+		probe: time.NewTimer(probeSoon), probeGap: probeSoon,
+	}
+	v.ending, v.endNow = context.WithCancelCause(e.life)
+	return v
+}
+
+// do runs f in the loop and waits for it. It fails with ErrRunSettled if the
+// loop has ended, or with the cause of ctx.
+func (v *live) do(ctx context.Context, f func()) error {
+	ran := make(chan struct{})
+	select {
+	case v.mail <- func() { f(); close(ran) }:
+		<-ran
+		return nil
+	case <-v.done:
+		return ledger.ErrRunSettled
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// loop runs until the run has ended or the engine closes. Before it returns
+// it has waited for every action it started.
+func (v *live) loop() {
+	defer close(v.done)
+	defer v.probe.Stop()
+	defer v.landAll()
+	var reaped <-chan struct{}
+	if v.handle != nil {
+		reaped = v.handle.Done()
+	}
+	for !v.settled {
+		changed := v.e.hub.changes(v.session)
+		v.obey()
+		select {
+		case f := <-v.mail:
+			f()
+		case <-changed:
+		case <-reaped:
+			reaped = nil
+			v.lookNow()
+		case <-v.probe.C:
+			v.look()
+		case <-v.killAt:
+			v.killAt = nil
+			v.e.cfg.Log.Error("a shim did not end its run in time and is killed", "run", v.run)
+			if v.handle != nil {
+				v.handle.Kill()
+			}
+		case <-v.e.life.Done():
+			return
+		}
+	}
+}
+
+// obey looks whether the ledger wants the run to end, and begins that once.
+// The shim hears of it by its watch; what is left here is to cancel actions.
+func (v *live) obey() {
+	if v.killAt != nil || v.ending.Err() != nil {
+		return
+	}
+	_, s, err := v.e.ledger.Run(v.run)
+	if err != nil {
+		v.e.cfg.Log.Error("read run", "run", v.run, "error", err)
+		return
+	}
+	if s.Status == turn.Stopping || s.Status == turn.LeaseExpired {
+		v.endNow(&turn.Refusal{Code: turn.CancelledCode})
+		v.killAt = time.After(killAfter)
+	}
+}
+
+// lookNow makes the loop look at the run's lock soon.
+func (v *live) lookNow() {
+	v.probeGap = probeSoon
+	v.probe.Reset(0)
+}
+
+// look settles the run if its shim is gone, and else looks again later while
+// the shim is not connected.
+func (v *live) look() {
+	alive, err := v.e.cfg.Runner.Alive(v.run)
+	if err != nil {
+		v.e.cfg.Log.Error("look at run", "run", v.run, "error", err)
+	}
+	if !alive && err == nil {
+		v.settle()
+	}
+	if v.settled || v.attached() {
+		return
+	}
+	v.probe.Reset(v.probeGap)
+	v.probeGap = min(v.probeGap*2, probeLater)
+}
+
+func (v *live) attached() bool { return v.watchers.Load() > 0 }
+
+// settle records the end of a run whose shim is gone. Its actions are given up
+// first: nobody will ask for their results any more.
+func (v *live) settle() {
+	v.endNow(&turn.Refusal{Code: turn.CancelledCode})
+	v.landAll()
+	if err := v.e.settleRun(v.run); err != nil {
+		v.e.cfg.Log.Error("settle run", "run", v.run, "error", err)
+		v.probe.Reset(probeLater)
+		return
+	}
+	v.settled = true
+}
+
+// landAll waits for every action under way and records its receipt. When the
+// engine closes, actions are given up without one: they are repeated later.
+func (v *live) landAll() {
+	for id, f := range v.flights {
+		<-f.landed
+		v.land(id, f)
+	}
+}
+
+// settleRun closes a run by what its shim left, in the ledger and on disk.
+func (e *Engine) settleRun(run turn.RunID) error {
+	exit, recorded, err := e.cfg.Runner.Exit(run)
+	if err != nil {
+		return err
+	}
+	r, _, err := e.ledger.Run(run)
+	if err != nil && !errors.Is(err, ledger.ErrRunSettled) {
+		return err
+	}
+	end := endOf(r, exit, recorded)
+	s, err := e.ledger.EndRun(run, end, func(turn.ActionID) bool { return false })
+	if err != nil && !errors.Is(err, ledger.ErrRunSettled) {
+		return err
+	}
+	e.cfg.Log.Info("run ended", "session", s.ID, "run", run, "status", s.Status, "code", end.Code,
+		"exit", exit.Code, "signal", exit.Signal, "turns", r.Turns)
+	return e.cfg.Runner.Remove(run)
+}
+
+// endOf says how a run ended by its record and by what its shim left.
+func endOf(r ledger.RunRecord, exit link.Exit, recorded bool) ledger.End {
+	switch {
+	case !recorded:
+		return ledger.End{Verb: turn.Lose, Code: turn.ShimLost}
+	case exit.LaunchCode != "":
+		return ledger.End{Verb: turn.Fail, Code: exit.LaunchCode, LaunchMessage: exit.LaunchError}
+	case exit.EndReason == string(turn.UnexpectedModelRequest):
+		return ledger.End{Verb: turn.Fail, Code: turn.UnexpectedModelRequest}
+	case r.Turns == 0:
+		return ledger.End{Verb: turn.Fail, Code: turn.NoFirstTurn}
+	case r.Concluded && exit.Code == 0 && exit.Result && !exit.IsError:
+		return ledger.End{Verb: turn.Complete}
+	}
+	return ledger.End{Verb: turn.Fail, Code: turn.ClaudeExited}
+}

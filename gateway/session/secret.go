@@ -1,0 +1,80 @@
+package session
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+
+	"deckhand/gateway/atomicfile"
+	"deckhand/gateway/turn"
+)
+
+// Secret is the key from which recovery tokens and run tokens are derived, so
+// that none is ever stored and a repeat of a lost answer can hold the same one.
+type Secret struct{ key []byte }
+
+const secretBytes = 32
+
+// LoadSecret reads the key from path, making it (0600) if there is none. A key
+// that others may read or of another size is an error.
+func LoadSecret(path string) (Secret, error) {
+	key, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		key = make([]byte, secretBytes)
+		rand.Read(key)
+		if err := atomicfile.WriteFile(path, key, 0o600); err != nil {
+			return Secret{}, fmt.Errorf("store the key of tokens: %w", err)
+		}
+		return Secret{key: key}, nil
+	}
+	if err != nil {
+		return Secret{}, fmt.Errorf("read the key of tokens: %w", err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return Secret{}, fmt.Errorf("read the key of tokens: %w", err)
+	}
+	if len(key) != secretBytes || info.Mode().Perm()&0o077 != 0 {
+		return Secret{}, fmt.Errorf("the key of tokens has %d bytes and mode %o, want %d and 600", len(key), info.Mode().Perm(), secretBytes)
+	}
+	return Secret{key: key}, nil
+}
+
+// LogValue keeps the key out of every log.
+func (Secret) LogValue() slog.Value { return slog.StringValue("redacted") }
+
+// RecoveryToken is the token that belongs to an epoch of a session's lease.
+func (s Secret) RecoveryToken(id turn.SessionID, epoch turn.Epoch) string {
+	return "rcv_" + s.derive("recovery", string(id), uint64(epoch))
+}
+
+// RunToken is the token that a run's shim and its Claude Code show.
+func (s Secret) RunToken(id turn.RunID) string { return "run_" + s.derive("run", string(id), 0) }
+
+// IsRunToken compares in constant time.
+func (s Secret) IsRunToken(id turn.RunID, token string) bool {
+	return subtle.ConstantTimeCompare([]byte(token), []byte(s.RunToken(id))) == 1
+}
+
+// tokenOf returns a test of whether token is the recovery token of an epoch.
+func (s Secret) tokenOf(id turn.SessionID, token string) func(turn.Epoch) bool {
+	return func(epoch turn.Epoch) bool {
+		return subtle.ConstantTimeCompare([]byte(token), []byte(s.RecoveryToken(id, epoch))) == 1
+	}
+}
+
+func (s Secret) derive(purpose, id string, n uint64) string {
+	mac := hmac.New(sha256.New, s.key)
+	// Parts are joined with a byte that none of them holds.
+	mac.Write([]byte(purpose + "\x00" + id + "\x00"))
+	mac.Write(binary.BigEndian.AppendUint64(nil, n))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}

@@ -1,0 +1,56 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"deckhand/gateway/turn"
+)
+
+// shorten cuts text between characters to at most limit bytes, a last line
+// included that says how much is missing, and what of.
+func shorten(text string, limit int, of string) (string, bool) {
+	if len(text) <= limit {
+		return text, false
+	}
+	// The line's own length depends little on the number in it: leave room for
+	// the longest.
+	room := limit - len(missing(len(text), len(text), of))
+	cut := max(room, 0)
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + missing(len(text)-cut, len(text), of), true
+}
+
+func missing(n, total int, of string) string {
+	return fmt.Sprintf("\n[%d of %d bytes are left out %s]", n, total, of)
+}
+
+// shares divides budget fairly: what the small ones do not need goes to the
+// large ones, and equals get equal shares.
+func shares(sizes []int, budget int) []int {
+	order := make([]int, len(sizes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return sizes[a] - sizes[b] })
+	result := make([]int, len(sizes))
+	for n, i := range order {
+		share := min(sizes[i], budget/(len(sizes)-n))
+		result[i] = share
+		budget -= share
+	}
+	return result
+}
+
+// headFor is what Claude Code gets of a receipt: the whole text if it is
+// short, else its head and what identifies the rest.
+func headFor(text string, r turn.Receipt) string {
+	if len(text) <= turn.MaxClaudeResult {
+		return text
+	}
+	head, _ := shorten(text, turn.MaxClaudeResult-200, "here")
+	return head + fmt.Sprintf("\n[receipt %s, %d bytes, sha256 %s]", r.ID, r.Bytes, r.SHA256)
+}
