@@ -1,0 +1,169 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Stage is the hidden subcommand that bwrap starts as pid 1 of a sandbox, and,
+// with the argument "canaries", the command of the self-test. It returns the
+// exit status.
+func Stage(args []string) int {
+	var err error
+	switch {
+	case len(args) == 0:
+		err = stage()
+	case len(args) == 1 && args[0] == canariesArg:
+		err = runCanaries(os.Stdin, os.Stdout)
+	case len(args) == 1 && args[0] == lingerArg:
+		linger()
+	default:
+		err = errors.New("this subcommand is for deckhand itself")
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "deckhand stage:", err)
+		return 2
+	}
+	return 0
+}
+
+// stage does what the plan says, in the order that control_linux.go draws. Its
+// end, for whatever reason, ends everything in the sandbox.
+func stage() error {
+	// First of all: nothing that a descriptor was leaked to may pass it on,
+	// and nobody in here may look into pid 1, which is not yet confined.
+	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return fmt.Errorf("guard descriptors: %w", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return fmt.Errorf("close own memory: %w", err)
+	}
+	conn, err := fileConn(os.NewFile(controlFD, "control"))
+	if err != nil {
+		return err
+	}
+	var todo plan
+	orders := json.NewDecoder(conn)
+	if err := orders.Decode(&todo); err != nil {
+		return fmt.Errorf("read plan: %w", err)
+	}
+	listener, err := listen(todo.Listen)
+	if err != nil {
+		return err
+	}
+	if err := confine(todo); err != nil {
+		return err
+	}
+	if err := sendReady(conn, listener); err != nil {
+		return fmt.Errorf("send ready: %w", err)
+	}
+	if listener != nil {
+		listener.Close()
+	}
+	var o order
+	if err := orders.Decode(&o); err != nil || o != orderGo {
+		return fmt.Errorf("wait for go: %q: %w", o, err)
+	}
+	pid, err := start(todo)
+	if err != nil {
+		return encode(conn, report{Failure: err.Error()})
+	}
+	if err := encode(conn, report{Started: true}); err != nil {
+		return fmt.Errorf("send report: %w", err)
+	}
+	go obey(orders, pid)
+	return encode(conn, reap(pid))
+}
+
+// listen opens 127.0.0.1:port, and nothing for 0. Plain system calls: package
+// net would ask for multipath TCP, whose sockets leave the rules for TCP.
+func listen(port int) (*os.File, error) {
+	if port == 0 {
+		return nil, nil
+	}
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("make listener: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), "listener")
+	addr := &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}
+	if err := errors.Join(unix.Bind(fd, addr), unix.Listen(fd, unix.SOMAXCONN)); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("listen on 127.0.0.1:%d: %w", port, err)
+	}
+	return f, nil
+}
+
+// start runs the command with exactly its own environment and three
+// descriptors. What the stage was confined to it inherits.
+func start(todo plan) (pid int, err error) {
+	pid, err = syscall.ForkExec(todo.Path, append([]string{todo.Path}, todo.Args...), &syscall.ProcAttr{
+		Dir:   todo.Dir,
+		Env:   todo.Env,
+		Files: []uintptr{stdinFD, stdoutFD, stderrFD},
+		Sys:   &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		return 0, fmt.Errorf("start %s in %s: %w", todo.Path, todo.Dir, err)
+	}
+	// A pipe must end when the command closes it, not when the stage does.
+	for _, fd := range []int{stdinFD, stdoutFD, stderrFD} {
+		unix.Close(fd)
+	}
+	return pid, nil
+}
+
+// obey carries out orders until the launcher is gone; then pid 1 ends, and
+// everything with it. It ends with the stage.
+func obey(orders *json.Decoder, pid int) {
+	for {
+		var o order
+		if err := orders.Decode(&o); err != nil {
+			os.Exit(1)
+		}
+		if o == orderTerminate {
+			// The only error is that it ended, which reap reports.
+			unix.Kill(pid, unix.SIGTERM)
+		}
+	}
+}
+
+// reap does what pid 1 is for: it waits for every orphan, until the command
+// itself has ended.
+func reap(pid int) report {
+	for {
+		var status unix.WaitStatus
+		got, err := unix.Wait4(-1, &status, 0, nil)
+		switch {
+		case err != nil && !errors.Is(err, unix.EINTR):
+			return report{Ended: true, Code: -1, Signal: int(unix.SIGKILL)}
+		case got != pid:
+		case status.Signaled():
+			return report{Ended: true, Code: -1, Signal: int(status.Signal())}
+		default:
+			return report{Ended: true, Code: status.ExitStatus()}
+		}
+	}
+}
+
+// loopbackOnly reports an error if the network namespace has an interface of
+// the host.
+func loopbackOnly() error {
+	interfaces, err := net.Interfaces()
+	if err != nil {
+		return fmt.Errorf("list network interfaces: %w", err)
+	}
+	for _, i := range interfaces {
+		if i.Flags&net.FlagLoopback == 0 {
+			return fmt.Errorf("the network interface %s is visible", i.Name)
+		}
+	}
+	return nil
+}
