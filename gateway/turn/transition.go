@@ -58,10 +58,11 @@ var transitions = map[Verb]map[Status]Status{
 		Executing: Stopping, Idle: Stopping, Failed: Stopping, LeaseExpired: Stopping, RecoveryRequired: Stopping,
 	},
 	Halt: {Stopping: Stopped},
-	// A lease cannot end while an action runs or an approval is awaited.
+	// A lease cannot end while an action runs or an approval is awaited. A lost
+	// session needs a recover anyway, and says more as it is.
 	Expire: {
 		Starting: LeaseExpired, Running: LeaseExpired, WaitingForGPT: LeaseExpired,
-		Idle: LeaseExpired, Failed: LeaseExpired, RecoveryRequired: LeaseExpired,
+		Idle: LeaseExpired, Failed: LeaseExpired,
 	},
 	Lose: {
 		Starting: RecoveryRequired, Running: RecoveryRequired,
