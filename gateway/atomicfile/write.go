@@ -49,12 +49,12 @@ func replace(path string, data []byte, mode fs.FileMode) (err error) {
 	if err := os.Rename(f.Name(), path); err != nil {
 		return err
 	}
-	return SyncDir(dir)
+	return syncDir(dir)
 }
 
-// SyncDir makes the names in a directory durable: without it a power cut may
+// syncDir makes the names in a directory durable: without it a power cut may
 // undo a rename that was seen to have happened.
-func SyncDir(dir string) error {
+func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err

@@ -1,0 +1,68 @@
+# Every target says what it does in "make help".
+
+CLAUDE_VERSION := $(shell sed -n 's/^CLAUDE_VERSION=//p' packaging/setup.sh)
+CLAUDE := $(CURDIR)/.tools/claude-$(CLAUDE_VERSION)/claude
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+FUZZTIME ?= 20s
+DIR ?=
+
+# What the tests need to know. BBOLT_VERIFY makes the store check itself at
+# every transaction.
+TESTENV := DECKHAND_TEST_CLAUDE=$(CLAUDE) BBOLT_VERIFY=all
+
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-test build demo test lint soak fuzz cover clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Fetch the pinned Claude Code, and bubblewrap on Linux
+	@packaging/setup.sh
+
+setup-test: ## What setup does, and what the tests need beyond it
+	@packaging/setup.sh test
+
+build: ## Build bin/deckhand
+	@echo "build: bin/deckhand $(VERSION)"
+	@go build -trimpath -buildvcs=false -ldflags "-X main.release=$(VERSION)" -o bin/deckhand ./app
+
+demo: setup build ## Show the main job on a sample project, or on DIR=/some/project
+	@DECKHAND_CLAUDE=$(CLAUDE) bin/deckhand demo $(if $(DIR),"$(DIR)")
+
+test: setup-test build lint ## Do everything that has to pass before a change goes in
+	@echo "test: go test -race ./..."
+	@$(TESTENV) go test -race -timeout 12m ./...
+
+lint: ## Check formatting, go vet for Linux and macOS, staticcheck
+	@echo "lint: gofmt"
+	@unformatted=$$(gofmt -l app assets gateway tests tray); \
+		if [ -n "$$unformatted" ]; then echo "not formatted, run gofmt -w on:"; echo "$$unformatted"; exit 1; fi >&2
+	@echo "lint: go vet"
+	@go vet ./...
+	@echo "lint: go vet, as on macOS without cgo"
+	@GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 go vet ./...
+	@echo "lint: staticcheck"
+	@go run $(STATICCHECK) ./...
+
+soak: setup-test build ## Hold a turn and a tool call for as long as people take (about 50 minutes)
+	@echo "soak: go test -tags soak ./tests"
+	@$(TESTENV) go test -tags soak -run '^TestSoak' -count=1 -timeout 90m -v ./tests
+
+fuzz: ## Run every fuzzer for FUZZTIME (20s)
+	@for file in $$(git grep -l '^func Fuzz' -- '*_test.go'); do \
+		for name in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' $$file); do \
+			echo "fuzz: $$name in $$(dirname $$file) for $(FUZZTIME)"; \
+			$(TESTENV) go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) ./$$(dirname $$file) || exit 1; \
+		done; \
+	done
+
+cover: setup-test ## Report which code the tests reach, in bin/cover.html
+	@echo "cover: go test -cover ./..."
+	@mkdir -p bin
+	@$(TESTENV) go test -coverpkg=./... -coverprofile=bin/cover.out ./... >/dev/null
+	@go tool cover -html=bin/cover.out -o bin/cover.html
+	@go tool cover -func=bin/cover.out | tail -1
+
+clean: ## Remove what build, cover and setup made
+	rm -rf bin dist .tools
