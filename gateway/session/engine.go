@@ -106,6 +106,10 @@ func (e *Engine) Close() error {
 	return e.ledger.Close()
 }
 
+// EndWaits makes every call that waits answer now, and refuses new work, so
+// that the servers in front of the engine can end before it closes.
+func (e *Engine) EndWaits() { e.end(errClosing) }
+
 // add starts the goroutine of a run. It returns nil if the engine is closing
 // or the run has one already.
 func (e *Engine) add(run turn.RunID, id turn.SessionID, handle *runner.Handle) *live {

@@ -1,0 +1,93 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"deckhand/gateway/admin"
+	"deckhand/gateway/runner"
+	"deckhand/gateway/sandbox"
+	"deckhand/gateway/turn"
+)
+
+// retestAfter is how soon a failed self-test is tried again when somebody
+// wants to start a run, so that a cure works without a restart.
+const retestAfter = 5 * time.Second
+
+// readiness knows whether a run can be started on this machine now.
+type readiness struct {
+	cfg  Config
+	test func(context.Context) error
+
+	mu     sync.Mutex
+	tested time.Time // guarded by mu
+	failed error     // of the last test; guarded by mu
+}
+
+func newReadiness(cfg Config) *readiness {
+	return &readiness{cfg: cfg, test: func(ctx context.Context) error {
+		launcher, err := sandbox.Find(sandbox.Config{Self: cfg.Self, Bubblewrap: cfg.Bubblewrap})
+		if err != nil {
+			return err
+		}
+		return launcher.SelfTest(ctx)
+	}}
+}
+
+// claude returns the Claude Code to run, once the sandbox has proved itself.
+// It refuses with sandbox_unavailable or claude_not_found.
+func (r *readiness) claude(ctx context.Context) (string, error) {
+	if err := r.confines(ctx); err != nil {
+		return "", err
+	}
+	found, err := r.find()
+	return found.Path, err
+}
+
+func (r *readiness) find() (runner.Claude, error) {
+	return runner.FindClaude(runner.FindConfig{Path: r.cfg.Claude, Home: r.cfg.Home, Search: r.cfg.Search})
+}
+
+// confines runs the self-test once, and again after a failure. Callers wait
+// for a test under way.
+func (r *readiness) confines(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.tested.IsZero() && (r.failed == nil || time.Since(r.tested) < retestAfter) {
+		return r.failed
+	}
+	err := r.test(ctx)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	r.tested, r.failed = time.Now(), err
+	if _, ok := errors.AsType[*turn.Refusal](err); err != nil && !ok {
+		r.failed = turn.RefuseFor(turn.SandboxUnavailable, err, "the self-test of the sandbox failed; deckhand doctor says more")
+	}
+	return r.failed
+}
+
+// report says what is found, for a person.
+func (r *readiness) report(ctx context.Context) (admin.Claude, admin.Sandbox, []string) {
+	warnings := []string{}
+	box := admin.Sandbox{OK: true, Kind: sandbox.Kind}
+	if err := r.confines(ctx); err != nil {
+		box.OK, box.Detail = false, publicText(err)
+		warnings = append(warnings, "No session can start: "+box.Detail+".")
+	}
+	found, err := r.find()
+	if err != nil {
+		warnings = append(warnings, "No session can start: "+publicText(err)+".")
+	}
+	return admin.Claude{Path: found.Path, Version: found.Version}, box, warnings
+}
+
+// publicText is the sentence of an error that a person may read.
+func publicText(err error) string {
+	if refusal, ok := errors.AsType[*turn.Refusal](err); ok && refusal.Detail != "" {
+		return refusal.Detail
+	}
+	return "the log says why"
+}
