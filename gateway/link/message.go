@@ -108,6 +108,9 @@ type Exit struct {
 	Result  bool   `json:"result"`
 	IsError bool   `json:"is_error"`
 	Subtype string `json:"subtype,omitempty"`
+	// RefusedCode says that a model request was not answered and the run could
+	// not go on for that, e.g. unexpected_model_request.
+	RefusedCode turn.Code `json:"refused_code,omitempty"`
 	// Offers counts the distinct model requests that the shim offered.
 	Offers int `json:"offers"`
 	// LaunchError says why Claude Code could not be started at all.

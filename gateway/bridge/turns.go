@@ -1,0 +1,76 @@
+package bridge
+
+import (
+	"slices"
+	"sync"
+
+	"deckhand/gateway/link"
+)
+
+// keepAnswers is how many answered questions are remembered. A repeat is of
+// the newest; an older one is offered again, and the gateway, which forgets
+// none, gives the same answer.
+const keepAnswers = 8
+
+// turns are the questions of the run by their digest.
+type turns struct {
+	mu sync.Mutex
+	// Guarded by mu:
+	open  map[string]*question
+	order []string // digests in open, oldest first
+	asked int
+}
+
+// question is one model request, offered once however often it is asked.
+type question struct {
+	// done is closed when release and err are set, which then never change.
+	done    chan struct{}
+	release link.Release
+	err     error
+}
+
+func (t *turns) count() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.asked
+}
+
+// ask returns the question with a digest, and whether it is new.
+func (t *turns) ask(digest string) (q *question, isNew bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if q, ok := t.open[digest]; ok {
+		return q, false
+	}
+	if t.open == nil {
+		t.open = make(map[string]*question)
+	}
+	q = &question{done: make(chan struct{})}
+	t.open[digest] = q
+	t.order = append(t.order, digest)
+	t.asked++
+	t.forgetLocked()
+	return q, true
+}
+
+// forgetLocked drops the oldest answered questions over the limit.
+func (t *turns) forgetLocked() {
+	for i := 0; i < len(t.order) && len(t.order) > keepAnswers; {
+		q := t.open[t.order[i]]
+		if !q.answered() {
+			i++
+			continue
+		}
+		delete(t.open, t.order[i])
+		t.order = slices.Delete(t.order, i, i+1)
+	}
+}
+
+func (q *question) answered() bool {
+	select {
+	case <-q.done:
+		return true
+	default:
+		return false
+	}
+}
