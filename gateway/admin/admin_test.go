@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"deckhand/gateway/link"
 	"deckhand/gateway/session"
 	"deckhand/gateway/turn"
 )
@@ -435,6 +436,9 @@ func TestAnUnknownCallAsksForARestart(t *testing.T) {
 
 func TestOnlyTheUserCanOpenTheSocket(t *testing.T) {
 	w := newWorld(t)
+	if _, err := Listen(w.state); !errors.Is(err, link.ErrInUse) {
+		t.Errorf("a second gateway took the socket: %v", err)
+	}
 	info, err := os.Stat(SocketPath(w.state))
 	if err != nil {
 		t.Fatal(err)
@@ -465,12 +469,12 @@ func TestASecretIsNeverPrinted(t *testing.T) {
 func TestATokenFileThatIsNotOursAloneIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	file := SecretFile(filepath.Join(dir, "token"))
-	made, err := file.Ensure()
+	made, err := file.LoadOrCreate()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := file.Ensure(); err != nil || again != made {
-		t.Errorf("Ensure made another token: %v", err)
+	if again, err := file.LoadOrCreate(); err != nil || again != made {
+		t.Errorf("LoadOrCreate made another token: %v", err)
 	}
 	if info, err := os.Stat(string(file)); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the token file has mode %v, %v", info.Mode(), err)
@@ -501,7 +505,7 @@ func TestATokenFileThatIsNotOursAloneIsRefused(t *testing.T) {
 		if err := os.Chmod(string(file), mode); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := file.Ensure(); err == nil {
+		if _, err := file.LoadOrCreate(); err == nil {
 			t.Errorf("a token file of mode %04o was accepted", mode)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"deckhand/gateway/link"
 	"deckhand/gateway/session"
 	"deckhand/gateway/turn"
 )
@@ -54,7 +55,7 @@ func NewClient(stateDir string) (*Client, error) {
 	return &Client{secret: secret, http: &http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return dial(ctx, SocketPath(stateDir))
+			return link.Dial(ctx, SocketPath(stateDir))
 		},
 	}}}, nil
 }

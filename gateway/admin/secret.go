@@ -88,8 +88,8 @@ func private(info fs.FileInfo) error {
 	return nil
 }
 
-// Ensure returns the token of the file and makes it if there is none.
-func (f SecretFile) Ensure() (Secret, error) {
+// LoadOrCreate returns the token of the file and makes it if there is none.
+func (f SecretFile) LoadOrCreate() (Secret, error) {
 	s, err := f.Read()
 	if errors.Is(err, fs.ErrNotExist) {
 		return f.Rotate()

@@ -1,9 +1,10 @@
 package admin
 
 import (
-	"context"
 	"net"
 	"path/filepath"
+
+	"deckhand/gateway/link"
 )
 
 // SocketPath is where the gateway of a state directory listens.
@@ -14,13 +15,11 @@ func TokenPath(stateDir string) SecretFile {
 	return SecretFile(filepath.Join(stateDir, "private", "admin-token"))
 }
 
-// Listen opens the socket of a state directory, whose folder "private" must
-// exist.
-func Listen(stateDir string) (net.Listener, error) {
-	return net.Listen("unix", SocketPath(stateDir))
-}
+// Listen opens the socket of a state directory. It fails with link.ErrInUse if
+// a gateway answers there.
+func Listen(stateDir string) (net.Listener, error) { return link.Listen(SocketPath(stateDir)) }
 
-func dial(ctx context.Context, path string) (net.Conn, error) {
-	var d net.Dialer
-	return d.DialContext(ctx, "unix", path)
+// LocalTokenPath is where the static token of the local listener lies.
+func LocalTokenPath(stateDir string) SecretFile {
+	return SecretFile(filepath.Join(stateDir, "private", "local-token"))
 }
