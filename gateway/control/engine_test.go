@@ -18,7 +18,7 @@ import (
 	"deckhand/gateway/turn"
 )
 
-const token = "local-token-for-tests"
+const localToken = "local-token-for-tests"
 
 // script is an Engine that answers what a test tells it to and remembers what
 // it was asked.
@@ -127,7 +127,7 @@ func newRig(t *testing.T, change ...func(*Config)) *rig {
 	listener.Config.Handler = s.Handler(Listener{
 		Hosts:      []string{r.host, "deckhand.example.org"},
 		Origins:    []string{"https://deckhand.example.org"},
-		Credential: StaticBearer(sha256.Sum256([]byte(token))),
+		Credential: StaticBearer(sha256.Sum256([]byte(localToken))),
 	})
 	listener.Start()
 	t.Cleanup(listener.Close)
@@ -149,7 +149,7 @@ func (r *rig) do(method, body string, change ...func(*http.Request)) reply {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Authorization", "Bearer "+localToken)
 	req.Header.Set("Content-Type", "application/json")
 	for _, f := range change {
 		f(req)

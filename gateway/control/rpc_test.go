@@ -178,7 +178,7 @@ func TestAbandonedCallEndsItsWaitAndNothingElse(t *testing.T) {
 	gone := make(chan error)
 	go func() {
 		req, _ := http.NewRequestWithContext(ctx, "POST", r.url, strings.NewReader(callBody("native_session_status", `{"native_session_id":"s","lease_id":"l"}`)))
-		req.Header.Set("Authorization", "Bearer "+token)
+		req.Header.Set("Authorization", "Bearer "+localToken)
 		res, err := http.DefaultTransport.RoundTrip(req)
 		if err == nil {
 			res.Body.Close()
@@ -404,7 +404,7 @@ func TestLogHoldsTheRequestWithoutItsContents(t *testing.T) {
 	r.do("POST", callBody("CONTENTS", "{}"))
 	r.do("POST", "CONTENTS", header("Authorization", "Bearer CONTENTS"))
 	log := r.log.String()
-	if strings.Contains(log, "CONTENTS") || strings.Contains(log, token) {
+	if strings.Contains(log, "CONTENTS") || strings.Contains(log, localToken) {
 		t.Errorf("contents in the log:\n%s", log)
 	}
 	for _, want := range []string{

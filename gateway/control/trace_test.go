@@ -33,7 +33,7 @@ type step struct {
 // headers that ChatGPT's client sends to a listener with a static token.
 func chatGPTHeaders(more ...string) map[string]string {
 	h := map[string]string{
-		"Authorization": "Bearer " + token, "User-Agent": "openai-mcp/1.0.0",
+		"Authorization": "Bearer " + localToken, "User-Agent": "openai-mcp/1.0.0",
 		"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
 	}
 	for i := 0; i < len(more); i += 2 {
