@@ -1,0 +1,85 @@
+package runner
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Model is the model name that Claude Code asks for. It knows no such model,
+// which is fine: thinking is then off and requests are small.
+const Model = "chatgpt-main"
+
+// ToolServer is the name of the shim's tool server: Claude Code offers a tool T
+// as mcp__deckhand__T.
+const ToolServer = "deckhand"
+
+// toolServers is Claude Code's list of tool servers. It names the port and the
+// token by the environment, so that the file holds no secret.
+const toolServers = `{"mcpServers":{"` + ToolServer + `":{"type":"http","url":"${ANTHROPIC_BASE_URL}/mcp","headers":{"Authorization":"Bearer ${ANTHROPIC_API_KEY}"}}}}
+`
+
+// wait is how long each of the limits below allows, in milliseconds: a day.
+const wait = "86400000"
+
+// Command returns the arguments and the whole environment of Claude Code, for
+// a shim whose port is addr ("127.0.0.1:PORT"). Both were measured; each
+// setting stands here for what goes wrong without it.
+func Command(s Spec, dir Dir, addr string) (args, env []string) {
+	args = []string{
+		"--bare", "-p", "--output-format", "stream-json", "--verbose",
+		// No settings of the user's, no tools but ours, no commands.
+		"--setting-sources", "", "--strict-mcp-config", "--mcp-config", dir.toolServers(),
+		"--tools", "", "--disable-slash-commands",
+	}
+	if len(s.Tools) > 0 {
+		var allowed []string
+		for _, t := range s.Tools {
+			allowed = append(allowed, "mcp__"+ToolServer+"__"+t.Name)
+		}
+		args = append(args, "--allowedTools", strings.Join(allowed, ","))
+	}
+	args = append(args, "--permission-mode", "dontAsk", "--model", Model)
+	if s.Resume {
+		args = append(args, "--resume", s.ClaudeSession)
+	} else {
+		args = append(args, "--session-id", s.ClaudeSession)
+	}
+
+	env = []string{
+		"HOME=" + filepath.Join(s.Home, homeName),
+		"CLAUDE_CONFIG_DIR=" + filepath.Join(s.Home, configName),
+		"TMPDIR=" + filepath.Join(s.Home, tmpName),
+		// With an empty PATH it starts no child at all.
+		"PATH=" + dir.emptyPath(),
+		"ANTHROPIC_BASE_URL=http://" + addr,
+		"ANTHROPIC_API_KEY=" + s.PortToken(),
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+		"DISABLE_TELEMETRY=1",
+		"DISABLE_AUTOUPDATER=1",
+		// The window: neither compaction nor "Prompt is too long".
+		"CLAUDE_CODE_MAX_CONTEXT_TOKENS=100000000",
+		"DISABLE_COMPACT=1",
+		// Tool results over about 50 KB stay whole.
+		"MAX_MCP_OUTPUT_TOKENS=400000",
+	}
+	if !s.ShortWaits {
+		env = append(env, longWaits...)
+	}
+	return args, slices.Concat(env, s.ExtraEnv)
+}
+
+// longWaits let a model request and a tool call wait for hours.
+var longWaits = []string{
+	"API_TIMEOUT_MS=" + wait,
+	"API_FORCE_IDLE_TIMEOUT=0",
+	"CLAUDE_STREAM_IDLE_TIMEOUT_MS=" + wait,
+	"CLAUDE_BYTE_STREAM_IDLE_TIMEOUT_MS=" + wait,
+	"CLAUDE_STREAM_FIRST_BYTE_TIMEOUT_MS=" + wait,
+	"CLAUDE_ENABLE_STREAM_WATCHDOG=0",
+	"CLAUDE_ENABLE_BYTE_WATCHDOG=0",
+	"CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK=1",
+	"CLAUDE_CODE_MAX_RETRIES=15",
+	"MCP_TOOL_TIMEOUT=" + wait,
+	"CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT=0",
+}

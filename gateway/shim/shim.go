@@ -1,0 +1,154 @@
+package shim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"deckhand/gateway/link"
+	"deckhand/gateway/runner"
+	"deckhand/gateway/turn"
+)
+
+const (
+	// tellLimit bounds how long an ended shim tries to tell the gateway.
+	tellLimit = 10 * time.Second
+	// refusedGrace is how long Claude Code has to end by itself after a model
+	// request of it was refused.
+	refusedGrace = 5 * time.Second
+)
+
+// shim is one run. Everything but the fields under mu is set before the first
+// goroutine starts.
+type shim struct {
+	dir    runner.Dir
+	spec   runner.Spec
+	log    *slog.Logger
+	client *link.Client
+	keeper *keeper
+	// life ends when Claude Code has to; its cause is an endReason.
+	life context.Context
+	end  context.CancelCauseFunc
+
+	mu      sync.Mutex
+	refused turn.Code // guarded by mu; the first refusal of a model request
+}
+
+// endReason is why the shim ended Claude Code.
+type endReason string
+
+func (r endReason) Error() string { return string(r) }
+
+// Main runs the shim of a run directory to its end. An error means that the
+// exit record could not be written.
+func Main(ctx context.Context, runDir string) error {
+	dir := runner.Dir(runDir)
+	lock, err := runner.TakeLock(dir)
+	if err != nil {
+		return fmt.Errorf("start shim: %w", err)
+	}
+	defer lock.Release()
+	spec, err := runner.TakeSpec(dir)
+	if err != nil {
+		return fmt.Errorf("start shim: %w", err)
+	}
+	s := &shim{dir: dir, spec: spec, keeper: newKeeper(spec.LeaseExpiresAt),
+		log: slog.New(slog.NewTextHandler(os.Stderr, nil)).With("run", spec.Run)}
+	s.life, s.end = context.WithCancelCause(context.Background())
+	s.client = link.NewClient(link.ClientConfig{Socket: spec.Socket, Run: spec.Run, Token: spec.Token,
+		Directive: s.keeper.hear, Log: s.log})
+	defer s.client.Close()
+	return s.conclude(s.run(ctx))
+}
+
+// run is the shim's life from hello to the end of Claude Code.
+func (s *shim) run(ctx context.Context) link.Exit {
+	var watchers sync.WaitGroup
+	watching, stop := context.WithCancel(context.Background())
+	defer watchers.Wait()
+	defer stop()
+	watchers.Go(func() {
+		if reason := s.keeper.wait(watching); reason != "" {
+			s.end(endReason(reason))
+		}
+	})
+	watchers.Go(func() {
+		select {
+		case <-ctx.Done():
+			s.end(endReason("shim was told to end"))
+		case <-watching.Done():
+		}
+	})
+	if err := s.client.Hello(s.life); err != nil {
+		s.endFor(err)
+		return link.Exit{Code: -1}
+	}
+	watchers.Go(func() { s.watch(watching) })
+	return s.serve()
+}
+
+// watch keeps the directive fresh until ctx ends.
+func (s *shim) watch(ctx context.Context) {
+	for {
+		seen, _ := s.keeper.look()
+		_, err := s.client.Watch(ctx, seen)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			s.endFor(err)
+			return
+		}
+	}
+}
+
+// endFor ends the run because the gateway refused something.
+func (s *shim) endFor(err error) {
+	if refusal, ok := errors.AsType[*turn.Refusal](err); ok {
+		s.end(endReason(refusal.Code))
+	} else {
+		s.end(endReason(err.Error())) // the run's end itself: it has a cause already
+	}
+}
+
+// refuse notes that a model request was refused. Claude Code is told so and
+// ends by itself; if it does not, it is ended.
+func (s *shim) refuse(code turn.Code) {
+	s.mu.Lock()
+	first := s.refused == ""
+	if first {
+		s.refused = code
+	}
+	s.mu.Unlock()
+	if first {
+		time.AfterFunc(refusedGrace, func() { s.end(endReason(code)) })
+	}
+}
+
+// conclude completes the exit record, writes it, and tells the gateway.
+func (s *shim) conclude(e link.Exit) error {
+	e.Run, e.FinishedAt = s.spec.Run, time.Now().UTC()
+	s.mu.Lock()
+	e.RefusedCode = s.refused
+	s.mu.Unlock()
+	if reason, ok := errors.AsType[endReason](context.Cause(s.life)); ok {
+		e.Ended, e.EndReason = true, string(reason)
+	}
+	s.log.Info("run ended", "code", e.Code, "signal", e.Signal, "ended", e.Ended, "reason", e.EndReason,
+		"result", e.Result, "refused", e.RefusedCode, "launch", e.LaunchCode)
+	err := runner.WriteExit(s.dir, e)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil // the run was settled and its directory removed
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), tellLimit)
+	defer cancel()
+	if err := s.client.Exit(ctx, e); err != nil {
+		s.log.Info("gateway was not told of the end", "err", err)
+	}
+	return err
+}
