@@ -164,10 +164,13 @@ func startDaemon(t canaryTask) error {
 	return daemon.Process.Release()
 }
 
-// linger is the daemon. It would outlive any self-test, but not for long.
+// lingerTime is longer than any self-test, and not for ever.
+const lingerTime = time.Minute
+
+// linger is the daemon.
 func linger() {
 	signal.Ignore(unix.SIGTERM, unix.SIGHUP)
-	time.Sleep(time.Minute)
+	time.Sleep(lingerTime)
 }
 
 // findDescriptor succeeds if there is one that is not standard input, output

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -18,9 +19,6 @@ const maxProcesses = 1024
 // confine takes from the stage, and so from all it starts, what the mounts and
 // namespaces of bwrap leave. It runs before anything else does in the sandbox.
 func confine(todo plan) error {
-	if err := loopbackOnly(); err != nil {
-		return err
-	}
 	limits := map[int]uint64{unix.RLIMIT_CORE: 0, unix.RLIMIT_NPROC: maxProcesses}
 	for resource, n := range limits {
 		if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: n, Max: n}); err != nil {
@@ -33,7 +31,7 @@ func confine(todo plan) error {
 	if err := installFilter(filter(auditArch, todo.Loopback)); err != nil {
 		return fmt.Errorf("install system call filter: %w", err)
 	}
-	return verifyConfined()
+	return verifyConfined(todo.Outside)
 }
 
 const (
@@ -59,12 +57,39 @@ func restrictWrites(writable []string) error {
 	)
 }
 
+// namespaces names the namespaces that this process is in, as the kernel
+// numbers them. Kinds that the kernel lacks are left out.
+func namespaces() (map[string]string, error) {
+	names := map[string]string{}
+	// Each by its name: a process that is not dumpable may not list them.
+	for _, kind := range []string{"cgroup", "ipc", "mnt", "net", "pid", "user", "uts"} {
+		name, err := os.Readlink("/proc/self/ns/" + kind)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		names[kind] = name
+	}
+	return names, nil
+}
+
 // verifyConfined asks the kernel whether the stage is what it means to be.
 // bwrap sets most of this; a wrapper script in its place, or a future version,
-// might not.
-func verifyConfined() error {
+// might not. outside are the launcher's namespaces.
+func verifyConfined(outside map[string]string) error {
 	if pid := os.Getpid(); pid != 1 {
 		return fmt.Errorf("the stage is process %d and not pid 1 of a sandbox", pid)
+	}
+	own, err := namespaces()
+	if err != nil {
+		return fmt.Errorf("read own namespaces: %w", err)
+	}
+	for kind, name := range own {
+		if outside[kind] == "" || outside[kind] == name {
+			return fmt.Errorf("the %s namespace is the host's", kind)
+		}
 	}
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -43,6 +43,8 @@ type plan struct {
 	Writable []string `json:"writable"`
 	Loopback bool     `json:"loopback"`
 	Listen   int      `json:"listen"`
+	// Outside are the launcher's namespaces: none may be the stage's.
+	Outside map[string]string `json:"outside"`
 }
 
 // order is what the launcher says after the plan.

@@ -190,8 +190,12 @@ func (w *wrapper) handshake(p Policy, c Command, addr string) (_ *Process, err e
 	if err := w.control.SetDeadline(time.Now().Add(setupLimit)); err != nil {
 		return nil, err
 	}
+	outside, err := namespaces()
+	if err != nil {
+		return nil, fmt.Errorf("read own namespaces: %w", err)
+	}
 	todo := plan{Path: c.Path, Args: c.Args, Env: c.Env, Dir: c.Dir,
-		Writable: p.Writable, Loopback: p.Network == PrivateLoopback, Listen: p.Listen}
+		Writable: p.Writable, Loopback: p.Network == PrivateLoopback, Listen: p.Listen, Outside: outside}
 	if err := encode(w.control, todo); err != nil {
 		return nil, fmt.Errorf("send plan: %w", err)
 	}

@@ -220,21 +220,6 @@ var probes = map[string]func(args []string) (any, error){
 		linger()
 		return nil, nil
 	},
-	// secrets looks for a text in the arguments and environments of every
-	// process that it may look into, and gives "what of pid".
-	"secrets": func(args []string) (any, error) {
-		found := []string{}
-		dirs, err := filepath.Glob("/proc/[0-9]*")
-		for _, dir := range dirs {
-			for _, what := range []string{"cmdline", "environ"} {
-				text, err := os.ReadFile(filepath.Join(dir, what))
-				if err == nil && strings.Contains(string(text), args[0]) {
-					found = append(found, what+" of "+filepath.Base(dir))
-				}
-			}
-		}
-		return found, err
-	},
 }
 
 type rawCall struct {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net"
 	"os"
 	"syscall"
 
@@ -151,19 +150,4 @@ func reap(pid int) report {
 			return report{Ended: true, Code: status.ExitStatus()}
 		}
 	}
-}
-
-// loopbackOnly reports an error if the network namespace has an interface of
-// the host.
-func loopbackOnly() error {
-	interfaces, err := net.Interfaces()
-	if err != nil {
-		return fmt.Errorf("list network interfaces: %w", err)
-	}
-	for _, i := range interfaces {
-		if i.Flags&net.FlagLoopback == 0 {
-			return fmt.Errorf("the network interface %s is visible", i.Name)
-		}
-	}
-	return nil
 }
