@@ -1,0 +1,85 @@
+package main
+
+import (
+	"strings"
+
+	"deckhand/gateway/admin"
+	"deckhand/gateway/session"
+	"deckhand/gateway/turn"
+	"deckhand/tray"
+)
+
+// row turns a session of the gateway into one of the menu, whose words the
+// command line uses.
+func row(s session.Summary) tray.Row {
+	return tray.Row{
+		ID: string(s.SessionID), Label: s.Label, Folder: s.WorkingDirectory, Profile: string(s.Profile),
+		Status: tray.Status(s.Status), Code: string(s.Code), Tools: s.Running,
+		LeaseEnds: s.LeaseExpiresAt, TurnOpened: s.TurnOpenedAt, Updated: s.UpdatedAt,
+	}
+}
+
+// rowOf is row for the whole state.
+func rowOf(s session.Snapshot) tray.Row {
+	r := tray.Row{
+		ID: string(s.SessionID), Folder: s.WorkingDirectory, Profile: string(s.Profile), Status: tray.Status(s.Status),
+	}
+	if s.Label != nil {
+		r.Label = *s.Label
+	}
+	if s.LeaseExpiresAt != nil {
+		r.LeaseEnds = *s.LeaseExpiresAt
+	}
+	if s.PendingTurn != nil {
+		r.TurnOpened = s.PendingTurn.OpenedAt
+	}
+	if s.CurrentRun != nil {
+		for _, action := range s.CurrentRun.Running {
+			r.Tools = append(r.Tools, action.Name)
+		}
+	}
+	if s.LaunchError != nil {
+		r.Code = string(s.LaunchError.Code)
+	}
+	return r
+}
+
+// gatewayRow turns what a gateway says of itself into the menu's line.
+func gatewayRow(s admin.Status) tray.Gateway {
+	g := tray.Gateway{Running: true, Version: s.Version, PID: s.PID, Address: s.LocalAddress,
+		LastRequest: s.LastRequestAt, Warnings: s.Warnings}
+	if s.Connector != "none" {
+		g.Connector = s.ConnectorAddress
+	}
+	return g
+}
+
+// home shortens the user's home directory to "~" and makes a path one clean
+// line.
+func (a *app) home(path string) string {
+	home := a.env["HOME"]
+	if home != "" && home != "/" {
+		if path == home {
+			return "~"
+		}
+		if rest, ok := strings.CutPrefix(path, home+"/"); ok {
+			path = "~/" + rest
+		}
+	}
+	return tray.Clean(path)
+}
+
+// status colours a session's words by what they ask of a person.
+func (p paint) status(status turn.Status, s string) string {
+	switch status {
+	case turn.AwaitingApproval, turn.RecoveryRequired, turn.Failed:
+		return p.red(s)
+	case turn.WaitingForGPT, turn.LeaseExpired:
+		return p.yellow(s)
+	case turn.Starting, turn.Running, turn.Executing:
+		return p.green(s)
+	case turn.Stopped, turn.Stopping:
+		return p.dim(s)
+	}
+	return s
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"deckhand/gateway"
+)
+
+func (a *app) serveCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "serve",
+		GroupID: groupRun,
+		Short:   "Run the gateway until it is interrupted",
+		Long: `Run the gateway until it is interrupted. Runs of Claude Code go on without it:
+the next gateway takes them up where they are.`,
+		Example: `  deckhand serve
+  deckhand serve --listen 127.0.0.1:0 --state-dir /tmp/try
+  deckhand serve --lease 30m --log-level debug`,
+		Args: none,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			root, err := cmd.Flags().GetBool("allow-root")
+			if err != nil {
+				return err
+			}
+			s, err := a.load(cmd)
+			if err != nil {
+				return err
+			}
+			return a.serve(cmd.Context(), s, root)
+		},
+	}
+	serveFlags(cmd, false)
+	return cmd
+}
+
+// serveFlags adds the flags of serve; hidden ones work and are not in the help.
+func serveFlags(cmd *cobra.Command, hidden bool) {
+	flags := cmd.Flags()
+	for _, s := range settings {
+		if s.flag != "" && s.flag != "state-dir" {
+			flags.String(s.flag, "", s.usage)
+		}
+	}
+	flags.Bool("allow-root", false, "run as root, where the sandbox holds less")
+	if hidden {
+		for _, s := range settings {
+			if s.flag != "" && s.flag != "state-dir" {
+				flags.Lookup(s.flag).Hidden = true
+			}
+		}
+		flags.Lookup("allow-root").Hidden = true
+	}
+}
+
+// refuseRoot keeps the gateway from running as root by accident.
+func refuseRoot(uid int, allowed bool) error {
+	if uid == 0 && !allowed {
+		return withHint(usagef("refusing to run as root: ChatGPT could read the whole machine"),
+			"run it as yourself, or with --allow-root on a machine that holds nothing else")
+	}
+	return nil
+}
+
+func (a *app) serve(ctx context.Context, s Settings, allowRoot bool) (err error) {
+	if err := refuseRoot(os.Geteuid(), allowRoot); err != nil {
+		return err
+	}
+	if err := makeState(s.StateDir); err != nil {
+		return err
+	}
+	log, closeLog, err := openLog(s, a.stdio)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeLog()) }()
+	cfg, err := a.gatewayConfig(s)
+	if err != nil {
+		return err
+	}
+	cfg.Log = log
+	log.Info("starting", "version", cfg.Version, "pid", os.Getpid())
+	g, err := gateway.New(ctx, cfg)
+	if err != nil {
+		log.Error("not started", "err", err)
+		return err
+	}
+	a.announce(s, g.LocalAddr())
+	err = g.Run(ctx)
+	if err != nil && !errors.Is(err, context.Canceled) {
+		log.Error("ended", "err", err)
+		return err
+	}
+	log.Info("ended")
+	return nil
+}
+
+// announce tells a person where the gateway listens and how to go on.
+func (a *app) announce(s Settings, address string) {
+	p := a.paint()
+	a.printf("%s\n", p.bold("Deckhand "+version()+" is running."))
+	a.printf("  MCP address  http://%s/mcp\n", address)
+	a.printf("  token        deckhand token\n")
+	a.printf("  sessions     deckhand sessions\n")
+	a.printf("  log          %s\n", a.home(logPath(s.StateDir)))
+	a.printf("%s\n", p.dim("Ctrl-C ends the gateway; runs of Claude Code go on."))
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"deckhand/gateway"
+)
+
+// installClaude says how a missing Claude Code is cured.
+const installClaude = "install it with: npm install -g @anthropic-ai/claude-code, or name it with --claude"
+
+// gatewayConfig is what the settings mean for a gateway.
+func (a *app) gatewayConfig(s Settings) (gateway.Config, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return gateway.Config{}, fmt.Errorf("find own program: %w", err)
+	}
+	cfg := gateway.Config{
+		StateDir: s.StateDir, Home: a.env["HOME"], LocalAddr: s.Listen, ConnectorAddr: s.ConnectorListen,
+		Self: self, Claude: s.Claude, Bubblewrap: s.Bubblewrap, Version: version(),
+		LeaseDuration: s.Lease, MaxLive: s.MaxLive, TurnBudget: s.TurnBudget, MaxWait: s.MaxWait,
+		PublicHosts: s.PublicHosts, Hidden: s.Hidden, ReadOnly: s.ReadOnly, Search: a.search(),
+	}
+	if s.File != "" {
+		cfg.Own = append(cfg.Own, s.File)
+	}
+	return cfg, nil
+}
+
+// search is the PATH without what is not absolute.
+func (a *app) search() []string {
+	var dirs []string
+	for _, dir := range filepath.SplitList(a.env["PATH"]) {
+		if filepath.IsAbs(dir) {
+			dirs = append(dirs, filepath.Clean(dir))
+		}
+	}
+	return dirs
+}
