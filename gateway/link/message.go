@@ -100,7 +100,9 @@ type Exit struct {
 	// Code is the exit status of Claude Code, or -1 if a signal ended it.
 	Code   int    `json:"code"`
 	Signal string `json:"signal,omitempty"`
-	// Ended says that the shim ended it, and EndReason why.
+	// Ended says that the shim ended it, and EndReason why: the reason of a
+	// directive, the code of a refusal (unexpected_model_request among them),
+	// or a few words.
 	Ended     bool   `json:"ended"`
 	EndReason string `json:"end_reason,omitempty"`
 	// Result says that Claude Code printed its result line; IsError and
@@ -108,9 +110,6 @@ type Exit struct {
 	Result  bool   `json:"result"`
 	IsError bool   `json:"is_error"`
 	Subtype string `json:"subtype,omitempty"`
-	// RefusedCode says that a model request was not answered and the run could
-	// not go on for that, e.g. unexpected_model_request.
-	RefusedCode turn.Code `json:"refused_code,omitempty"`
 	// Offers counts the distinct model requests that the shim offered.
 	Offers int `json:"offers"`
 	// LaunchError says why Claude Code could not be started at all.

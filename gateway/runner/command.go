@@ -25,35 +25,35 @@ const wait = "86400000"
 // Command returns the arguments and the whole environment of Claude Code, for
 // a shim whose port is addr ("127.0.0.1:PORT"). Both were measured; each
 // setting stands here for what goes wrong without it.
-func Command(s Spec, dir Dir, addr string) (args, env []string) {
+func Command(p Plan, dir Dir, addr string) (args, env []string) {
 	args = []string{
 		"--bare", "-p", "--output-format", "stream-json", "--verbose",
 		// No settings of the user's, no tools but ours, no commands.
 		"--setting-sources", "", "--strict-mcp-config", "--mcp-config", dir.toolServers(),
 		"--tools", "", "--disable-slash-commands",
 	}
-	if len(s.Tools) > 0 {
+	if len(p.Tools) > 0 {
 		var allowed []string
-		for _, t := range s.Tools {
+		for _, t := range p.Tools {
 			allowed = append(allowed, "mcp__"+ToolServer+"__"+t.Name)
 		}
 		args = append(args, "--allowedTools", strings.Join(allowed, ","))
 	}
 	args = append(args, "--permission-mode", "dontAsk", "--model", Model)
-	if s.Resume {
-		args = append(args, "--resume", s.ClaudeSession)
+	if p.Resume {
+		args = append(args, "--resume", p.ClaudeSession)
 	} else {
-		args = append(args, "--session-id", s.ClaudeSession)
+		args = append(args, "--session-id", p.ClaudeSession)
 	}
 
 	env = []string{
-		"HOME=" + filepath.Join(s.Home, homeName),
-		"CLAUDE_CONFIG_DIR=" + filepath.Join(s.Home, configName),
-		"TMPDIR=" + filepath.Join(s.Home, tmpName),
+		"HOME=" + filepath.Join(p.Home, homeName),
+		"CLAUDE_CONFIG_DIR=" + filepath.Join(p.Home, configName),
+		"TMPDIR=" + filepath.Join(p.Home, tmpName),
 		// With an empty PATH it starts no child at all.
 		"PATH=" + dir.emptyPath(),
 		"ANTHROPIC_BASE_URL=http://" + addr,
-		"ANTHROPIC_API_KEY=" + s.PortToken(),
+		"ANTHROPIC_API_KEY=" + p.PortToken(),
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 		"DISABLE_TELEMETRY=1",
 		"DISABLE_AUTOUPDATER=1",
@@ -63,10 +63,10 @@ func Command(s Spec, dir Dir, addr string) (args, env []string) {
 		// Tool results over about 50 KB stay whole.
 		"MAX_MCP_OUTPUT_TOKENS=400000",
 	}
-	if !s.ShortWaits {
+	if !p.ShortWaits {
 		env = append(env, longWaits...)
 	}
-	return args, slices.Concat(env, s.ExtraEnv)
+	return args, slices.Concat(env, p.ExtraEnv)
 }
 
 // longWaits let a model request and a tool call wait for hours.

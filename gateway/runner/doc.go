@@ -2,9 +2,9 @@
 // directory, starts the shim, and tells from the file system how the run
 // stands, also for a gateway that did not start it.
 //
-// A run directory, <Base>/<run id>/, all 0700 and 0600:
+// A run directory, <Runs>/<run id>/, all 0700 and 0600:
 //
-//	spec.json   everything the shim needs, the run's token and the prompt
+//	plan.json   everything the shim needs, the run's token and the prompt
 //	            among it; the shim deletes it as soon as it has read it
 //	lock        held by the shim for life; a free lock means no shim
 //	exit.json   how the run ended, written by rename

@@ -26,44 +26,51 @@ const Pinned = "2.1.247"
 // versionLimit bounds the question which version a binary is.
 const versionLimit = 20 * time.Second
 
-// Places says where Claude Code may be. Empty fields are skipped.
-type Places struct {
-	// Bin is what the user named (CLAUDE_BIN): it alone counts if set.
-	Bin string
+// FindConfig says where Claude Code may be. Empty fields are skipped.
+type FindConfig struct {
+	// Path is what the user named (CLAUDE_BIN): it alone counts if set.
+	Path string
 	// Data is the directory in which `deckhand claude install` made claude/.
 	Data string
 	// Home is the user's home directory.
 	Home string
-	// Path is a list of directories, as in $PATH.
+	// Search are the directories of PATH.
+	Search []string
+}
+
+// Claude is a Claude Code that was found.
+type Claude struct {
+	// Path is the real path of the native binary.
 	Path string
+	// Version is "" if the binary does not tell.
+	Version string
 }
 
 const installCure = "run `deckhand claude install`, or set CLAUDE_BIN to the claude program"
 
-// FindClaude returns the real path of a native Claude Code binary and its
-// version, "" if it does not tell. It looks at Bin, or else at the installed
-// one, npm's global folder in the home, and the directories of Path, in this
-// order, and resolves npm's launcher to the binary behind it. The error is a
+// FindClaude finds Claude Code: at Path, or else the installed one, in npm's
+// global folder in the home, and in the directories of Search, in this order.
+// npm's launcher is resolved to the binary behind it. The error is a
 // *turn.Refusal of code claude_not_found with the cure.
-func FindClaude(ctx context.Context, p Places) (path, version string, err error) {
-	if p.Bin != "" {
-		path, err := native(p.Bin)
+func FindClaude(cfg FindConfig) (Claude, error) {
+	if cfg.Path != "" {
+		path, err := native(cfg.Path)
 		if err != nil {
-			return "", "", turn.RefuseFor(turn.ClaudeNotFound, err, "CLAUDE_BIN does not name a usable Claude Code; %s", installCure)
+			return Claude{}, turn.RefuseFor(turn.ClaudeNotFound, err, "what CLAUDE_BIN names is no Claude Code for this machine; %s", installCure)
 		}
-		return path, versionOf(ctx, path), nil
+		return Claude{path, versionOf(path)}, nil
 	}
 	var reasons []error
-	for _, candidate := range p.candidates() {
+	for _, candidate := range cfg.candidates() {
 		path, err := native(candidate)
 		if err == nil {
-			return path, versionOf(ctx, path), nil
+			return Claude{path, versionOf(path)}, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			reasons = append(reasons, err)
 		}
 	}
-	return "", "", turn.RefuseFor(turn.ClaudeNotFound, errors.Join(reasons...), "Claude Code is not installed; %s", installCure)
+	return Claude{}, turn.RefuseFor(turn.ClaudeNotFound, errors.Join(reasons...), "Claude Code is not installed; %s", installCure)
 }
 
 // InstalledClaude is where `npm install --prefix DATA/claude` leaves the
@@ -72,15 +79,15 @@ func InstalledClaude(data string) string {
 	return filepath.Join(data, "claude", "node_modules", ".bin", "claude")
 }
 
-func (p Places) candidates() []string {
+func (cfg FindConfig) candidates() []string {
 	var all []string
-	if p.Data != "" {
-		all = append(all, InstalledClaude(p.Data))
+	if cfg.Data != "" {
+		all = append(all, InstalledClaude(cfg.Data))
 	}
-	if p.Home != "" {
-		all = append(all, filepath.Join(p.Home, ".npm-global", "bin", "claude"))
+	if cfg.Home != "" {
+		all = append(all, filepath.Join(cfg.Home, ".npm-global", "bin", "claude"))
 	}
-	for _, dir := range filepath.SplitList(p.Path) {
+	for _, dir := range cfg.Search {
 		if filepath.IsAbs(dir) {
 			all = append(all, filepath.Join(dir, "claude"))
 		}
@@ -162,7 +169,7 @@ var versionForm = regexp.MustCompile(`^\d+\.\d+\.\d+`)
 
 // versionOf tells a binary's version: from npm's package file beside it, or by
 // asking the binary, with nothing of the user's environment.
-func versionOf(ctx context.Context, path string) string {
+func versionOf(path string) string {
 	var pkg struct{ Name, Version string }
 	raw, err := os.ReadFile(filepath.Join(filepath.Dir(path), "package.json"))
 	if err == nil && json.Unmarshal(raw, &pkg) == nil && strings.HasPrefix(pkg.Name, "@anthropic-ai/claude-code") {
@@ -173,7 +180,7 @@ func versionOf(ctx context.Context, path string) string {
 		return ""
 	}
 	defer os.RemoveAll(home)
-	ctx, cancel := context.WithTimeout(ctx, versionLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), versionLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "--version")
 	cmd.Dir = home

@@ -3,9 +3,7 @@ package runner
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -15,7 +13,7 @@ import (
 
 // Names in a run directory and in a session's home.
 const (
-	specName   = "spec.json"
+	planName   = "plan.json"
 	lockName   = "lock"
 	exitName   = "exit.json"
 	serversMCP = "mcp.json"
@@ -52,13 +50,18 @@ func (d Dir) Stdout() string { return d.file("stdout.log") }
 func (d Dir) Stderr() string { return d.file("stderr.log") }
 
 // Dir returns the directory of a run.
-func (r *Runner) Dir(run turn.RunID) Dir { return Dir(filepath.Join(r.cfg.Base, string(run))) }
+func (r *Runner) Dir(run turn.RunID) Dir { return Dir(filepath.Join(r.cfg.Runs, string(run))) }
 
-// Home returns the home of a session, which Prepare makes. Its name is short,
-// because programs put sockets below it.
+// Home returns the home of a session, which Prepare makes.
 func (r *Runner) Home(session turn.SessionID) string {
+	return filepath.Join(r.cfg.Homes, homeOf(session))
+}
+
+// homeOf is a session's name among the homes. It is short, because programs
+// put sockets below it.
+func homeOf(session turn.SessionID) string {
 	sum := sha256.Sum256([]byte(session))
-	return filepath.Join(r.cfg.Homes, hex.EncodeToString(sum[:8]))
+	return hex.EncodeToString(sum[:8])
 }
 
 // TranscriptExists reports whether Claude Code could resume a session: whether
@@ -120,13 +123,4 @@ func privateDir(path string) (string, error) {
 		}
 	}
 	return real, nil
-}
-
-// exists reports whether a path names something, without following a link.
-func exists(path string) (bool, error) {
-	_, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
 }

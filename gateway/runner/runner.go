@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -15,61 +16,77 @@ import (
 	"deckhand/gateway/turn"
 )
 
-// Config says where runs live and what starts them. All are absolute paths.
+// Config says where runs live and what starts them. Paths are absolute.
 type Config struct {
-	// Base holds the run directories, Homes the sessions' homes. They are made
+	// Runs holds the run directories, Homes the sessions' homes. They are made
 	// if missing, and must not lie one inside the other.
-	Base, Homes string
+	Runs, Homes string
+	// Socket is the path that the gateway gave to link.Listen.
+	Socket string
 	// Self is the deckhand binary.
 	Self string
+	// Bubblewrap is the path of bwrap; "" looks it up.
+	Bubblewrap string
+	// ShortWaits leaves out the settings that let Claude Code wait for hours,
+	// and ExtraEnv adds to its environment: tests make it lose patience.
+	ShortWaits bool
+	ExtraEnv   []string
+	// Log is discarded if nil.
+	Log *slog.Logger
 }
 
 // Runner starts shims and tells how runs stand. It is safe for use by many
 // goroutines, and holds no state: everything is in the file system.
 type Runner struct{ cfg Config }
 
-// New makes a runner and its directories.
-func New(cfg Config) (*Runner, error) {
-	var err error
-	if cfg.Base, err = privateDir(cfg.Base); err != nil {
-		return nil, fmt.Errorf("make run directories: %w", err)
+// New makes a runner.
+func New(cfg Config) *Runner {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	if cfg.Homes, err = privateDir(cfg.Homes); err != nil {
-		return nil, fmt.Errorf("make session homes: %w", err)
-	}
-	if !filepath.IsAbs(cfg.Self) {
-		return nil, fmt.Errorf("make runner: own binary %q is not an absolute path", cfg.Self)
-	}
-	return &Runner{cfg: cfg}, nil
+	return &Runner{cfg: cfg}
 }
 
 // Prepare makes the run directory and the session's home. Preparing again
-// replaces what is there; a run that has a shim is ErrLocked.
+// replaces what is there; a run that has a shim is ErrLocked. Errors are a
+// *turn.Refusal of code launch_failed.
 func (r *Runner) Prepare(s Spec) error {
-	if err := s.check(); err != nil {
-		return turn.RefuseFor(turn.LaunchFailed, fmt.Errorf("prepare run: %w", err), "")
-	}
-	if err := r.prepare(s); err != nil {
+	if _, err := r.prepare(s); err != nil {
 		return turn.RefuseFor(turn.LaunchFailed, fmt.Errorf("prepare run: %w", err), "")
 	}
 	return nil
 }
 
-func (r *Runner) prepare(s Spec) error {
-	dir := r.Dir(s.Run)
-	if locked, err := isLocked(dir); err != nil || locked {
-		return errors.Join(err, ErrLocked)
+// prepare returns the run directory by its real path, which the sandbox wants.
+func (r *Runner) prepare(s Spec) (Dir, error) {
+	runs, err := privateDir(r.cfg.Runs)
+	if err != nil {
+		return "", err
 	}
-	for _, path := range []string{string(dir), dir.WorkingDirectory(), dir.emptyPath(),
-		s.Home, filepath.Join(s.Home, homeName), filepath.Join(s.Home, configName), filepath.Join(s.Home, tmpName)} {
+	homes, err := privateDir(r.cfg.Homes)
+	if err != nil {
+		return "", err
+	}
+	plan := Plan{Spec: s, Protocol: link.Version, Socket: r.cfg.Socket, Home: filepath.Join(homes, homeOf(s.Session)),
+		Resume: r.TranscriptExists(r.Home(s.Session), s.ClaudeSession), Bubblewrap: r.cfg.Bubblewrap,
+		ShortWaits: r.cfg.ShortWaits, ExtraEnv: r.cfg.ExtraEnv}
+	if err := plan.check(); err != nil {
+		return "", err
+	}
+	dir := Dir(filepath.Join(runs, string(s.Run)))
+	if locked, err := isLocked(dir); err != nil || locked {
+		return "", errors.Join(err, ErrLocked)
+	}
+	for _, path := range []string{string(dir), dir.WorkingDirectory(), dir.emptyPath(), plan.Home,
+		filepath.Join(plan.Home, homeName), filepath.Join(plan.Home, configName), filepath.Join(plan.Home, tmpName)} {
 		if _, err := privateDir(path); err != nil {
-			return err
+			return "", err
 		}
 	}
-	if err := os.WriteFile(dir.toolServers(), []byte(toolServers), 0o600); err != nil {
-		return err
+	if err := atomicfile.WriteFile(dir.toolServers(), []byte(toolServers), 0o600); err != nil {
+		return "", err
 	}
-	return s.write(dir.file(specName))
+	return dir, plan.write(dir)
 }
 
 // Alive reports whether the run has a shim: whether its lock is held.
@@ -116,7 +133,10 @@ func (r *Runner) Remove(run turn.RunID) error {
 
 // Runs lists the runs that have a directory, for the pass at start.
 func (r *Runner) Runs() ([]turn.RunID, error) {
-	entries, err := os.ReadDir(r.cfg.Base)
+	entries, err := os.ReadDir(r.cfg.Runs)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("list runs: %w", err)
 	}

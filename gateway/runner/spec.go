@@ -19,33 +19,39 @@ import (
 	"deckhand/gateway/turn"
 )
 
-// Spec is everything a shim needs. It travels as spec.json.
+// Spec says what is to run.
 type Spec struct {
-	// Protocol is link.Version of the gateway that wrote the spec.
-	Protocol int        `json:"protocol"`
-	Run      turn.RunID `json:"run"`
-	// Socket is the path that the gateway gave to link.Listen.
-	Socket string `json:"socket"`
+	Run     turn.RunID     `json:"run"`
+	Session turn.SessionID `json:"session"`
 	// Token is the run's secret between shim and gateway. Claude Code never
 	// sees it.
 	Token string `json:"token"`
 	// Claude is the real path of the native Claude Code binary.
 	Claude string `json:"claude"`
-	// ClaudeSession is Claude Code's session id, a UUID.
+	// ClaudeSession is Claude Code's session id, a UUID. It is continued if its
+	// transcript exists, else made.
 	ClaudeSession string `json:"claude_session"`
-	// Resume continues that session; else it is made.
-	Resume bool   `json:"resume"`
-	Prompt string `json:"prompt"`
-	// Home is the session's home, from Runner.Home.
-	Home  string `json:"home"`
-	Tools []Tool `json:"tools"`
+	Prompt        string `json:"prompt"`
+	Tools         []Tool `json:"tools"`
 	// LeaseExpiresAt is when the shim ends the run if it hears nothing newer.
 	LeaseExpiresAt time.Time `json:"lease_expires_at"`
+}
+
+// Plan is everything a shim needs: what is to run, and how this gateway and
+// this machine run it. It travels as plan.json.
+type Plan struct {
+	Spec
+	// Protocol is link.Version of the gateway that made the plan.
+	Protocol int `json:"protocol"`
+	// Socket is the path that the gateway gave to link.Listen.
+	Socket string `json:"socket"`
+	// Home is the session's home.
+	Home string `json:"home"`
+	// Resume continues the Claude Code session.
+	Resume bool `json:"resume"`
 	// Bubblewrap is the path of bwrap; "" looks it up.
 	Bubblewrap string `json:"bubblewrap,omitempty"`
-
-	// ShortWaits leaves out the settings that let Claude Code wait for hours,
-	// and ExtraEnv adds to its environment: tests make it lose patience.
+	// ShortWaits and ExtraEnv are from Config.
 	ShortWaits bool     `json:"short_waits,omitempty"`
 	ExtraEnv   []string `json:"extra_env,omitempty"`
 }
@@ -85,23 +91,20 @@ var (
 // check refuses a spec that a shim could not follow.
 func (s Spec) check() error {
 	switch {
-	case s.Protocol != link.Version:
-		return fmt.Errorf("protocol %d is not %d", s.Protocol, link.Version)
 	case !runForm.MatchString(string(s.Run)):
 		return fmt.Errorf("%q is not a run id", s.Run)
+	case s.Session == "":
+		return errors.New("no session")
 	case s.Token == "":
 		return errors.New("no token")
 	case !uuidForm.MatchString(s.ClaudeSession):
 		return fmt.Errorf("%q is not a Claude Code session id", s.ClaudeSession)
+	case !filepath.IsAbs(s.Claude):
+		return fmt.Errorf("%q is not an absolute path", s.Claude)
 	case s.Prompt == "":
 		return errors.New("no prompt")
 	case s.LeaseExpiresAt.IsZero():
 		return errors.New("no end of the lease")
-	}
-	for _, path := range []string{s.Socket, s.Claude, s.Home} {
-		if !filepath.IsAbs(path) {
-			return fmt.Errorf("%q is not an absolute path", path)
-		}
 	}
 	for _, t := range s.Tools {
 		if !toolForm.MatchString(t.Name) {
@@ -115,32 +118,43 @@ func (s Spec) check() error {
 	return nil
 }
 
-// write puts the spec into its file.
-func (s Spec) write(path string) error {
-	raw, err := json.Marshal(s)
-	if err != nil {
-		return fmt.Errorf("encode spec: %w", err)
+// check refuses a plan of another version of this program.
+func (p Plan) check() error {
+	if p.Protocol != link.Version {
+		return fmt.Errorf("protocol %d is not %d", p.Protocol, link.Version)
 	}
-	return atomicfile.WriteFile(path, raw, 0o600)
+	if !filepath.IsAbs(p.Socket) || !filepath.IsAbs(p.Home) {
+		return errors.New("socket or home is not an absolute path")
+	}
+	return p.Spec.check()
 }
 
-// TakeSpec reads a run directory's spec and deletes it: a shim is started once,
+// write puts the plan into its file.
+func (p Plan) write(dir Dir) error {
+	raw, err := json.Marshal(p)
+	if err != nil {
+		return fmt.Errorf("encode plan: %w", err)
+	}
+	return atomicfile.WriteFile(dir.file(planName), raw, 0o600)
+}
+
+// TakePlan reads a run directory's plan and deletes it: a shim is started once,
 // and whatever becomes of it, the token and the prompt are not left behind.
-func TakeSpec(dir Dir) (Spec, error) {
-	path := dir.file(specName)
+func TakePlan(dir Dir) (Plan, error) {
+	path := dir.file(planName)
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return Spec{}, fmt.Errorf("read spec: %w", err)
+		return Plan{}, fmt.Errorf("read plan: %w", err)
 	}
 	if err := os.Remove(path); err != nil {
-		return Spec{}, fmt.Errorf("delete spec: %w", err)
+		return Plan{}, fmt.Errorf("delete plan: %w", err)
 	}
-	var s Spec
-	if err := jsonv2.Unmarshal(raw, &s); err != nil {
-		return Spec{}, fmt.Errorf("decode spec: %w", err)
+	var p Plan
+	if err := jsonv2.Unmarshal(raw, &p); err != nil {
+		return Plan{}, fmt.Errorf("decode plan: %w", err)
 	}
-	if err := s.check(); err != nil {
-		return Spec{}, fmt.Errorf("check spec: %w", err)
+	if err := p.check(); err != nil {
+		return Plan{}, fmt.Errorf("check plan: %w", err)
 	}
-	return s, nil
+	return p, nil
 }

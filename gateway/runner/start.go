@@ -11,33 +11,39 @@ import (
 )
 
 // Handle is a shim that this process started.
-type Handle struct{ done chan struct{} }
+type Handle struct {
+	process *os.Process
+	done    chan struct{}
+}
 
 // Done is closed when the shim has ended and was reaped. A shim that an
 // earlier gateway started has no handle; its lock tells.
 func (h *Handle) Done() <-chan struct{} { return h.done }
 
-// Start starts the shim of a run, and prepares it first unless Prepare has
-// done that. ctx bounds only the start. The shim goes on when this process
-// ends. Errors are a *turn.Refusal of code launch_failed.
+// Kill ends a shim that does not end by itself, and with it its sandbox. It
+// does nothing to one that was reaped.
+func (h *Handle) Kill() { h.process.Kill() }
+
+// Start prepares a run and starts its shim. ctx bounds only the start. The
+// shim goes on when this process ends. Errors are a *turn.Refusal of code
+// launch_failed.
 func (r *Runner) Start(ctx context.Context, s Spec) (*Handle, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, turn.RefuseFor(turn.LaunchFailed, fmt.Errorf("start shim: %w", context.Cause(ctx)), "")
-	}
-	dir := r.Dir(s.Run)
-	if prepared, err := exists(dir.file(specName)); err != nil || !prepared {
-		if err := r.Prepare(s); err != nil {
-			return nil, err
-		}
-	}
-	h, err := r.spawn(dir)
+	h, err := r.start(ctx, s)
 	if err != nil {
 		return nil, turn.RefuseFor(turn.LaunchFailed, fmt.Errorf("start shim: %w", err), "")
 	}
+	r.cfg.Log.Info("shim started", "run", s.Run)
 	return h, nil
 }
 
-func (r *Runner) spawn(dir Dir) (*Handle, error) {
+func (r *Runner) start(ctx context.Context, s Spec) (*Handle, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	dir, err := r.prepare(s)
+	if err != nil {
+		return nil, err
+	}
 	lock, err := acquire(dir)
 	if err != nil {
 		return nil, err
@@ -63,7 +69,7 @@ func (r *Runner) spawn(dir Dir) (*Handle, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	h := &Handle{done: make(chan struct{})}
+	h := &Handle{process: cmd.Process, done: make(chan struct{})}
 	go func() {
 		cmd.Wait() // how the shim ended is in its exit record
 		close(h.done)

@@ -92,7 +92,7 @@ func (s *shim) start() (*claude, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find own binary: %w", err)
 	}
-	launcher, err := sandbox.Find(sandbox.Config{Self: self, Bubblewrap: s.spec.Bubblewrap})
+	launcher, err := sandbox.Find(sandbox.Config{Self: self, Bubblewrap: s.plan.Bubblewrap})
 	if err != nil {
 		return nil, err
 	}
@@ -115,13 +115,13 @@ func (s *shim) start() (*claude, error) {
 	// The sandbox ends by Terminate and Kill, not by a context: a run that is
 	// told to end gets its grace.
 	c.process, err = launcher.Start(context.Background(), sandbox.Policy{
-		ReadOnly: append(s.dir.Shown(), s.spec.Claude),
-		Writable: []string{s.spec.Home},
+		ReadOnly: append(s.dir.Shown(), s.plan.Claude),
+		Writable: []string{s.plan.Home},
 		Network:  sandbox.PrivateLoopback,
 		Listen:   port,
 	}, sandbox.Command{
-		Path: s.spec.Claude, Dir: s.dir.WorkingDirectory(),
-		Build: func(addr string) (args, env []string) { return runner.Command(s.spec, s.dir, addr) },
+		Path: s.plan.Claude, Dir: s.dir.WorkingDirectory(),
+		Build: func(addr string) (args, env []string) { return runner.Command(s.plan, s.dir, addr) },
 		Stdin: pipes.stdin.far, Stdout: pipes.stdout.far, Stderr: pipes.stderr.far,
 	})
 	pipes.closeFar()
@@ -133,7 +133,7 @@ func (s *shim) start() (*claude, error) {
 	}
 	c.pumps.Go(func() {
 		defer pipes.stdin.near.Close()
-		if _, err := io.WriteString(pipes.stdin.near, s.spec.Stdin()); err != nil {
+		if _, err := io.WriteString(pipes.stdin.near, s.plan.Stdin()); err != nil {
 			s.log.Info("Claude Code did not read its whole prompt")
 		}
 	})
@@ -171,9 +171,9 @@ func (s *shim) launchFailed(err error) link.Exit {
 
 // bridgeConfig ties the port to the gateway.
 func (s *shim) bridgeConfig(addr string) bridge.Config {
-	cfg := bridge.Config{Run: s.spec.Run, Token: s.spec.PortToken(), Host: addr, Name: runner.ToolServer,
-		Model: runner.Model, Prompt: s.spec.Stdin(), Offer: s.offer, Call: s.client.Call, Log: s.log}
-	for _, t := range s.spec.Tools {
+	cfg := bridge.Config{Run: s.plan.Run, Token: s.plan.PortToken(), Host: addr, Name: runner.ToolServer,
+		Model: runner.Model, Prompt: s.plan.Stdin(), Offer: s.offer, Call: s.client.Call, Log: s.log}
+	for _, t := range s.plan.Tools {
 		cfg.Tools = append(cfg.Tools, bridge.Tool{Name: t.Name, Description: t.Description, InputSchema: t.InputSchema, ReadOnly: t.ReadOnly})
 	}
 	return cfg

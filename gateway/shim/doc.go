@@ -7,7 +7,7 @@
 //
 // A shim's life, in order:
 //  1. It takes the run's lock, which it holds until it ends, and reads and
-//     deletes the spec.
+//     deletes the plan.
 //  2. It says hello. A gateway that has settled the run, or does not know the
 //     token, or does not speak the protocol, ends it here.
 //  3. It starts Claude Code in the sandbox, gives it the prompt on standard

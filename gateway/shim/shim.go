@@ -27,7 +27,7 @@ const (
 // goroutine starts.
 type shim struct {
 	dir    runner.Dir
-	spec   runner.Spec
+	plan   runner.Plan
 	log    *slog.Logger
 	client *link.Client
 	keeper *keeper
@@ -53,14 +53,14 @@ func Main(ctx context.Context, runDir string) error {
 		return fmt.Errorf("start shim: %w", err)
 	}
 	defer lock.Release()
-	spec, err := runner.TakeSpec(dir)
+	plan, err := runner.TakePlan(dir)
 	if err != nil {
 		return fmt.Errorf("start shim: %w", err)
 	}
-	s := &shim{dir: dir, spec: spec, keeper: newKeeper(spec.LeaseExpiresAt),
-		log: slog.New(slog.NewTextHandler(os.Stderr, nil)).With("run", spec.Run)}
+	s := &shim{dir: dir, plan: plan, keeper: newKeeper(plan.LeaseExpiresAt),
+		log: slog.New(slog.NewTextHandler(os.Stderr, nil)).With("run", plan.Run)}
 	s.life, s.end = context.WithCancelCause(context.Background())
-	s.client = link.NewClient(link.ClientConfig{Socket: spec.Socket, Run: spec.Run, Token: spec.Token,
+	s.client = link.NewClient(link.ClientConfig{Socket: plan.Socket, Run: plan.Run, Token: plan.Token,
 		Directive: s.keeper.hear, Log: s.log})
 	defer s.client.Close()
 	return s.conclude(s.run(ctx))
@@ -130,17 +130,23 @@ func (s *shim) refuse(code turn.Code) {
 	}
 }
 
+func (s *shim) refusal() turn.Code {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.refused
+}
+
 // conclude completes the exit record, writes it, and tells the gateway.
 func (s *shim) conclude(e link.Exit) error {
-	e.Run, e.FinishedAt = s.spec.Run, time.Now().UTC()
-	s.mu.Lock()
-	e.RefusedCode = s.refused
-	s.mu.Unlock()
+	e.Run, e.FinishedAt = s.plan.Run, time.Now().UTC()
 	if reason, ok := errors.AsType[endReason](context.Cause(s.life)); ok {
 		e.Ended, e.EndReason = true, string(reason)
+	} else if code := s.refusal(); code != "" {
+		// Claude Code ended by itself, because its request was refused.
+		e.Ended, e.EndReason = true, string(code)
 	}
 	s.log.Info("run ended", "code", e.Code, "signal", e.Signal, "ended", e.Ended, "reason", e.EndReason,
-		"result", e.Result, "refused", e.RefusedCode, "launch", e.LaunchCode)
+		"result", e.Result, "launch", e.LaunchCode)
 	err := runner.WriteExit(s.dir, e)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil // the run was settled and its directory removed
