@@ -23,6 +23,9 @@ import (
 	"deckhand/gateway/turn"
 )
 
+// Kind names what confines on this system.
+const Kind = "bubblewrap"
+
 // setupLimit bounds everything that Start does before the command runs; it
 // takes about ten milliseconds.
 const setupLimit = 30 * time.Second

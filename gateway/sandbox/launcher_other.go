@@ -10,6 +10,9 @@ import (
 	"deckhand/gateway/turn"
 )
 
+// Kind names what confines on this system.
+const Kind = "nothing"
+
 // Launcher starts confined processes. There is none on this system.
 type Launcher struct{}
 
