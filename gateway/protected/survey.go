@@ -76,7 +76,7 @@ func (s *survey) identify(real string, r *rule) {
 	if err != nil {
 		return
 	}
-	s.remember(info, r)
+	s.view.ids[identify(info)] = r
 	if !info.IsDir() || !r.deep {
 		return
 	}
@@ -108,6 +108,8 @@ func (s *survey) identify(real string, r *rule) {
 	s.left += max(left, 0)
 }
 
+// remember keeps what can be reached under another name: a folder by a bind
+// mount, a file by a hard link.
 func (s *survey) remember(info fs.FileInfo, r *rule) {
 	if info.IsDir() || info.Mode().IsRegular() && links(info) > 1 {
 		s.view.ids[identify(info)] = r

@@ -1,0 +1,92 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"deckhand/gateway/protected"
+	"deckhand/gateway/turn"
+)
+
+// Config is what an executor needs.
+type Config struct {
+	Protected *protected.Paths
+	// SearchTime is after how long a search gives a partial answer; 0 means
+	// DefaultSearchTime.
+	SearchTime time.Duration
+}
+
+// DefaultSearchTime is after how long a search gives a partial answer.
+const DefaultSearchTime = 20 * time.Second
+
+// Executor runs the tools. It is safe for concurrent use.
+type Executor struct {
+	protected  *protected.Paths
+	searchTime time.Duration
+	schemas    map[string]*jsonschema.Schema
+}
+
+// Scope is what a session fixed at its start.
+type Scope struct {
+	Session  turn.SessionID
+	Profile  turn.Profile
+	Subagent turn.SubagentPolicy
+	// WorkingDirectory is absolute: what relative paths start from.
+	WorkingDirectory string
+	// Root is the write root, "" for a session that does not write.
+	Root string
+}
+
+// New returns an executor.
+func New(cfg Config) (*Executor, error) {
+	if cfg.Protected == nil {
+		return nil, errors.New("make executor: no protected paths")
+	}
+	if cfg.SearchTime == 0 {
+		cfg.SearchTime = DefaultSearchTime
+	}
+	schemas, err := compileSchemas()
+	if err != nil {
+		return nil, fmt.Errorf("make executor: %w", err)
+	}
+	return &Executor{protected: cfg.Protected, searchTime: cfg.SearchTime, schemas: schemas}, nil
+}
+
+// Run runs one authorised call to its end and says how it went. It calls
+// progress now and then, from one goroutine at a time, with the number of bytes
+// that were read so far; progress may be nil.
+func (e *Executor) Run(ctx context.Context, scope Scope, call turn.ToolCall, progress func(bytes int64)) turn.Result {
+	if progress == nil {
+		progress = func(int64) {}
+	}
+	result := e.run(ctx, scope, call, progress)
+	if ctx.Err() != nil {
+		return turn.Result{Outcome: turn.OutcomeCancelled, Code: turn.CancelledCode, Text: call.Name + " was stopped before it had an answer."}
+	}
+	return result
+}
+
+func (e *Executor) run(ctx context.Context, scope Scope, call turn.ToolCall, progress func(int64)) turn.Result {
+	// The arguments were checked before they were authorised; checking them
+	// again costs little and lets nothing run that the session may not do.
+	call, err := e.Check(scope, call.Name, call.Arguments)
+	if err != nil {
+		if r, ok := errors.AsType[*turn.Refusal](err); ok {
+			return turn.Failure(r.Code, r.Detail)
+		}
+		return turn.Failure(turn.InternalError, "The call could not be checked.")
+	}
+	switch call.Name {
+	case ReadTool:
+		return e.read(ctx, scope, call.Arguments, progress)
+	case FindFilesTool:
+		return e.findFiles(ctx, scope, call.Arguments, progress)
+	case SearchTextTool:
+		return e.searchText(ctx, scope, call.Arguments, progress)
+	}
+	return turn.Failure(turn.ToolUnavailable, call.Name+" cannot be run.")
+}
