@@ -41,8 +41,9 @@
 // ends, white space and control characters included). In a new session a
 // <system-reminder> block with the date stands before it; after --resume,
 // also of a run that was killed, the message holds the prompt alone. After
-// calls the last user message holds one tool_result a call, in the order of
-// the calls. A question of Claude Code's own ("no visible output", compaction)
+// calls the last user message holds one tool_result a call; those of calls
+// that ran at the same time stand in the order in which they ended (an offer
+// names them in the order in which they were released). A question of Claude Code's own ("no visible output", compaction)
 // puts one more text block behind the prompt or the results, or brings a
 // message of its own, and side calls offer other tools or ask another model.
 // Newer versions append messages of role system that are empty or hold

@@ -20,12 +20,15 @@ func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	tail := Classify(req, s.expect)
-	offer := link.Offer{Run: s.cfg.Run, Digest: Digest(req), Tail: tail.Kind, ToolUseIDs: tail.ToolUseIDs, Summary: tail.Summary}
+	offer := link.Offer{Run: s.cfg.Run, Digest: Digest(req), Tail: tail.Kind, Summary: tail.Summary}
+	if tail.Kind == link.TailResults {
+		offer.ToolUseIDs = s.turns.inOrder(tail.ToolUseIDs)
+	}
 	q, isNew := s.turns.ask(offer.Digest)
 	if isNew {
 		s.spawn(func() {
-			defer close(q.done)
-			q.release, q.err = s.cfg.Offer(s.ctx, offer)
+			release, err := s.cfg.Offer(s.ctx, offer)
+			s.turns.answer(q, release, err)
 		})
 	}
 	if tail.Kind == link.TailOther {
@@ -33,7 +36,7 @@ func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, http.StatusBadRequest, anthropic.InvalidRequest, string(turn.UnexpectedModelRequest))
 		return
 	}
-	a := asked{question: q, id: messageID(offer.Digest), model: req.Model}
+	a := asked{question: q, id: messageID(offer.Digest), model: req.Model, server: s.cfg.Name}
 	if req.Stream && !q.answered() {
 		s.stream(w, r, a)
 		return
@@ -51,6 +54,8 @@ type asked struct {
 	*question
 	id    anthropic.MessageID
 	model string
+	// server is the tool server's name, which calls carry for Claude Code.
+	server string
 }
 
 // reply returns the answer. It must be called only once the question is done.
@@ -60,7 +65,7 @@ func (a asked) reply() (anthropic.Answer, error) {
 	}
 	answer := anthropic.Answer{ID: a.id, Model: a.model, Text: a.release.Text}
 	for _, c := range a.release.Calls {
-		answer.Calls = append(answer.Calls, anthropic.ToolUse{ID: string(c.ID), Name: c.Name, Input: jsontext.Value(c.Arguments)})
+		answer.Calls = append(answer.Calls, anthropic.ToolUse{ID: string(c.ID), Name: ToolName(a.server, c.Name), Input: jsontext.Value(c.Arguments)})
 	}
 	return answer, answer.Check()
 }

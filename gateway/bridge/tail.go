@@ -13,7 +13,7 @@ import (
 // Tail is what the end of a model request is.
 type Tail struct {
 	Kind link.TailKind
-	// ToolUseIDs are set for TailResults, in order.
+	// ToolUseIDs are set for TailResults, in the order of the results.
 	ToolUseIDs []turn.ToolUseID
 	// Summary is set for TailOther. It holds no contents.
 	Summary string

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"deckhand/gateway/link"
+	"deckhand/gateway/turn"
 )
 
 // keepAnswers is how many answered questions are remembered. A repeat is of
@@ -19,6 +20,8 @@ type turns struct {
 	open  map[string]*question
 	order []string // digests in open, oldest first
 	asked int
+	// released are the ids of the calls of the newest answer.
+	released []turn.ToolUseID
 }
 
 // question is one model request, offered once however often it is asked.
@@ -64,6 +67,31 @@ func (t *turns) forgetLocked() {
 		delete(t.open, t.order[i])
 		t.order = slices.Delete(t.order, i, i+1)
 	}
+}
+
+// answer sets what a question's answer is.
+func (t *turns) answer(q *question, release link.Release, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	q.release, q.err = release, err
+	if err == nil {
+		t.released = nil
+		for _, c := range release.Calls {
+			t.released = append(t.released, c.ID)
+		}
+	}
+	close(q.done)
+}
+
+// inOrder returns the ids of results in the order in which their calls were
+// released, if they are the results of the newest answer.
+func (t *turns) inOrder(ids []turn.ToolUseID) []turn.ToolUseID {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !slices.Equal(slices.Sorted(slices.Values(ids)), slices.Sorted(slices.Values(t.released))) {
+		return ids
+	}
+	return slices.Clone(t.released)
 }
 
 func (q *question) answered() bool {

@@ -58,7 +58,9 @@ type Offer struct {
 	Digest string `json:"digest"`
 	// Tail is what the request ends with.
 	Tail TailKind `json:"tail"`
-	// ToolUseIDs are the ids whose results the tail holds, in order.
+	// ToolUseIDs are the ids whose results the tail holds: in the order in
+	// which they were released, or, if they are not the last that were, in the
+	// tail's.
 	ToolUseIDs []turn.ToolUseID `json:"tool_use_ids,omitempty"`
 	// Summary describes a TailOther request without its contents.
 	Summary string `json:"summary,omitempty"`
@@ -71,7 +73,7 @@ type Release struct {
 	Calls []ToolUse   `json:"calls"`
 }
 
-// ToolUse is one authorised call.
+// ToolUse is one authorised call. Name is the tool's own, as in Call.
 type ToolUse struct {
 	ID        turn.ToolUseID  `json:"id"`
 	Name      string          `json:"name"`
