@@ -101,6 +101,10 @@ func (g *Gateway) build(ctx context.Context, p places) error {
 }
 
 func (g *Gateway) newEngine(ctx context.Context, p places, paths *protected.Paths, secret session.Secret) (*session.Engine, error) {
+	tools, err := executor.New(executor.Config{Protected: paths})
+	if err != nil {
+		return nil, err
+	}
 	return session.New(ctx, session.Config{
 		OpenLedger: func(onCommit func(turn.SessionID)) (*ledger.Ledger, error) {
 			return ledger.Open(ledger.Options{Dir: p.ledger(), OnCommit: onCommit})
@@ -110,7 +114,7 @@ func (g *Gateway) newEngine(ctx context.Context, p places, paths *protected.Path
 			Runs: p.runs(), Homes: p.homes(), Socket: p.shimSocket(), Self: g.cfg.Self, Bubblewrap: g.cfg.Bubblewrap,
 			ExtraEnv: g.cfg.ClaudeEnv, ShortWaits: g.cfg.ShortWaits, Log: g.cfg.Log,
 		}),
-		Executor:       executor.New(executor.Config{Protected: paths}),
+		Executor:       tools,
 		FindClaude:     g.ready.claude,
 		CheckDirectory: checkDirectory(paths),
 		Limits:         session.Limits{LeaseFor: g.cfg.LeaseDuration, MaxLive: g.cfg.MaxLive, TurnBudget: g.cfg.TurnBudget},
@@ -124,7 +128,7 @@ func (g *Gateway) explainInUse(ctx context.Context, err error) error {
 		return err
 	}
 	running := &RunningError{}
-	if client, clientErr := admin.Dial(g.cfg.StateDir); clientErr == nil {
+	if client, clientErr := admin.NewClient(g.cfg.StateDir); clientErr == nil {
 		if status, statusErr := client.Status(ctx); statusErr == nil {
 			running.Status = status
 		}
@@ -139,7 +143,7 @@ func (g *Gateway) listen(p places) error {
 	if g.local, err = listenLoopback(g.cfg.LocalAddr); err != nil {
 		return err
 	}
-	g.token = &localToken{path: p.localToken(), server: g.control, hosts: control.LoopbackHosts(portOf(g.local))}
+	g.token = &localToken{file: admin.SecretFile(p.localToken()), server: g.control, hosts: control.LoopbackHosts(portOf(g.local))}
 	if err := g.token.load(); err != nil {
 		return err
 	}

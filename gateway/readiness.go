@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"time"
 
@@ -15,6 +16,9 @@ import (
 // retestAfter is how soon a failed self-test is tried again when somebody
 // wants to start a run, so that a cure works without a restart.
 const retestAfter = 5 * time.Second
+
+// mechanisms names what confines a process on each system, for a person.
+var mechanisms = map[string]string{"linux": "bubblewrap", "darwin": "Seatbelt"}
 
 // readiness knows whether a run can be started on this machine now.
 type readiness struct {
@@ -72,7 +76,7 @@ func (r *readiness) confines(ctx context.Context) error {
 // report says what is found, for a person.
 func (r *readiness) report(ctx context.Context) (admin.Claude, admin.Sandbox, []string) {
 	warnings := []string{}
-	box := admin.Sandbox{OK: true, Kind: sandbox.Kind}
+	box := admin.Sandbox{OK: true, Kind: mechanisms[runtime.GOOS]}
 	if err := r.confines(ctx); err != nil {
 		box.OK, box.Detail = false, publicText(err)
 		warnings = append(warnings, "No session can start: "+box.Detail+".")

@@ -65,13 +65,16 @@ func (s *Server) logRequest(r *http.Request, x *exchange, status int, d time.Dur
 	if m := x.message; m != nil {
 		// Both are names of the allow-lists by now, not a client's text.
 		method, tool, client = m.method, m.tool, m.client()
+		if m.fromChatGPT() {
+			s.seen.note(time.Now())
+		}
 	}
 	s.log.Info("request", keyMethod, method, keyTool, tool, keyStatus, status,
 		keyCode, x.code, keyDuration, d, keyClient, client)
 }
 
-// recorder remembers the status of the answer, 0 before there is one. It hides
-// http.Flusher, so that answers stay plain JSON.
+// recorder remembers the status of the answer, 0 before there is one. It has no
+// Flush, without which mcp-go cannot turn an answer into an event stream.
 type recorder struct {
 	http.ResponseWriter
 	status int

@@ -58,6 +58,7 @@ type Server struct {
 	refuseDiscover bool
 	log            *slog.Logger
 	tools          map[string]*tool
+	seen           lastSeen
 	mcp            http.Handler
 }
 

@@ -66,6 +66,9 @@ func (e *Engine) spawn(s ledger.SessionRecord, r ledger.RunRecord) (*runner.Hand
 // whose shim is alive goes on, one that never began is begun, any other is
 // closed with what is known of it. Run directories of no open run go.
 func (e *Engine) settleAll(ctx context.Context) error {
+	if _, err := e.ledger.ExpireDue(); err != nil {
+		return err
+	}
 	if _, err := e.ledger.Sweep(); err != nil {
 		return err
 	}

@@ -176,6 +176,11 @@ func (e *Engine) settleRun(run turn.RunID) error {
 	if err != nil {
 		return err
 	}
+	// A shim may have ended its run because the lease passed, before anybody
+	// here looked at the clock.
+	if _, err := e.ledger.ExpireDue(); err != nil {
+		return err
+	}
 	r, _, err := e.ledger.Run(run)
 	if err != nil && !errors.Is(err, ledger.ErrRunSettled) {
 		return err

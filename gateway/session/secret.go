@@ -57,7 +57,7 @@ func (s Secret) RecoveryToken(id turn.SessionID, epoch turn.Epoch) string {
 }
 
 // RunToken is the token that a run's shim and its Claude Code show.
-func (s Secret) RunToken(id turn.RunID) string { return "run_" + s.derive("run", string(id), 0) }
+func (s Secret) RunToken(id turn.RunID) string { return "rtk_" + s.derive("run", string(id), 0) }
 
 // IsRunToken compares in constant time.
 func (s Secret) IsRunToken(id turn.RunID, token string) bool {

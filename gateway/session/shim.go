@@ -19,11 +19,14 @@ const executingLease = 10 * time.Minute
 
 var _ link.Backend = (*Engine)(nil)
 
+// errSettled tells a shim that its run has ended here, and that it is to end.
+var errSettled = &turn.Refusal{Code: link.RunSettled}
+
 // Authenticate checks a shim's token. A shim of a settled run is let in too:
 // it has to be told to end.
 func (e *Engine) Authenticate(run turn.RunID, token string) error {
 	if !e.cfg.Secret.IsRunToken(run, token) {
-		return link.ErrUnauthorized
+		return turn.Refuse(link.Unauthorized, "")
 	}
 	return nil
 }
@@ -42,7 +45,7 @@ func (e *Engine) Hello(_ context.Context, h link.Hello) (link.Directive, error) 
 func (e *Engine) Watch(ctx context.Context, w link.Watch) (link.Directive, error) {
 	v := e.liveOf(w.Run)
 	if v == nil {
-		return link.Directive{}, link.ErrRunSettled
+		return link.Directive{}, errSettled
 	}
 	v.watchers.Add(1)
 	defer func() {
@@ -72,7 +75,7 @@ func (e *Engine) directive(run turn.RunID) (link.Directive, error) {
 		return link.Directive{}, shimError(err)
 	}
 	if !r.Open() {
-		return link.Directive{}, link.ErrRunSettled
+		return link.Directive{}, errSettled
 	}
 	d := link.Directive{Protocol: link.Version, LeaseExpiresAt: s.Lease.ExpiresAt}
 	switch s.Status {
@@ -92,7 +95,7 @@ func (e *Engine) directive(run turn.RunID) (link.Directive, error) {
 func (e *Engine) Offer(ctx context.Context, o link.Offer) (link.Release, error) {
 	v := e.liveOf(o.Run)
 	if v == nil {
-		return link.Release{}, link.ErrRunSettled
+		return link.Release{}, errSettled
 	}
 	if o.Tail == link.TailOther {
 		e.cfg.Log.Warn("a model request that is no turn", "run", o.Run, "summary", o.Summary)
@@ -127,7 +130,7 @@ func (e *Engine) Offer(ctx context.Context, o link.Offer) (link.Release, error) 
 			return e.release(answered)
 		}
 		if d, err := e.directive(o.Run); err != nil || d.End {
-			return link.Release{}, link.ErrRunSettled
+			return link.Release{}, errSettled
 		}
 		if err := pause(ctx, changed, e.life); err != nil {
 			return link.Release{}, err
@@ -156,7 +159,7 @@ func (e *Engine) release(a ledger.Answered) (link.Release, error) {
 func (e *Engine) Call(ctx context.Context, c link.Call) (link.CallResult, error) {
 	v := e.liveOf(c.Run)
 	if v == nil {
-		return link.CallResult{}, link.ErrRunSettled
+		return link.CallResult{}, errSettled
 	}
 	arguments := jsontext.Value(c.Arguments).Clone()
 	if err := arguments.Canonicalize(); err != nil {
@@ -217,7 +220,7 @@ func pause(ctx context.Context, changed <-chan struct{}, life context.Context) e
 // shimError translates the ledger's word for a settled run.
 func shimError(err error) error {
 	if errors.Is(err, ledger.ErrRunSettled) {
-		return link.ErrRunSettled
+		return errSettled
 	}
 	return err
 }
