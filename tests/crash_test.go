@@ -1,0 +1,95 @@
+package tests
+
+import (
+	"testing"
+
+	"deckhand/app/demo/chatgpt"
+	"deckhand/tests/rig"
+)
+
+// TestAGatewayKilledDuringAToolCallIsNotNoticed kills the gateway while a
+// search runs. Claude Code must see one result and no error, the ledger must
+// hold one receipt, and everything goes on in the same process.
+func TestAGatewayKilledDuringAToolCallIsNotNoticed(t *testing.T) {
+	t.Parallel()
+	g := rig.Start(t)
+	s := g.Chat().Start(chatgpt.Start{WorkingDirectory: slowTree(t)})
+	s.Turn()
+	claude := g.ClaudeCode()
+	beginSlow(t, s)
+	g.Crash()
+	g.Again()
+	if again := g.ClaudeCode(); again != claude {
+		t.Errorf("Claude Code is another process: %+v, was %+v", again, claude)
+	}
+	taken := g.Chat().Join(s.ID, "", s.Token)
+	if _, err := taken.Recover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	turn := taken.Turn()
+	if len(turn.Results) != 1 || turn.Results[0].Outcome != "ok" {
+		t.Fatalf("the search brought %+v", turn.Results)
+	}
+	receipt := turn.Results[0].Receipt
+	finished := 0
+	for _, e := range g.Events(s.ID) {
+		if e.Kind == "action.finished" {
+			finished++
+		}
+	}
+	if finished != 1 {
+		t.Errorf("%d actions were finished by one call", finished)
+	}
+	if got := taken.Say("done"); got.LastResult.Outcome != "completed" {
+		t.Errorf("Claude Code did not complete the run: %s", got.LastResult.Outcome)
+	}
+	said := g.ClaudeTranscript()
+	if n := said.Results[turn.Results[0].ToolCall]; n != 1 || said.ErrorResults != 0 {
+		t.Errorf("Claude Code has %d results of the call, and %d errors", n, said.ErrorResults)
+	}
+	if receipt.ID == "" {
+		t.Error("the receipt has no id")
+	}
+}
+
+// TestEveryPointBetweenTurnsSurvivesAKill kills the gateway in each pause of a
+// session: before the first reply, after results, and after the end.
+func TestEveryPointBetweenTurnsSurvivesAKill(t *testing.T) {
+	t.Parallel()
+	g := rig.Start(t)
+	s := g.Chat().Start(chatgpt.Start{})
+	first := s.Turn()
+	claude := g.ClaudeCode()
+	again := func() {
+		t.Helper()
+		g.Crash()
+		g.Again()
+		s = g.Chat().Join(s.ID, s.Lease, s.Token)
+		if _, err := s.Status(t.Context(), 0); err != nil {
+			t.Fatalf("the lease of before should still work: %v", err)
+		}
+	}
+	again()
+	if turn := s.Turn(); turn.ID != first.ID {
+		t.Errorf("another turn waits after the kill")
+	}
+	result := s.One("Read", map[string]any{"file_path": "/etc/hostname"})
+	second := s.Last.Turn.ID
+	again()
+	turn := s.Turn()
+	if turn.ID != second || len(turn.Results) != 1 || turn.Results[0].Receipt != result.Receipt || turn.Results[0].SHA256 != result.SHA256 {
+		t.Errorf("the receipt is another one after the kill")
+	}
+	if now := g.ClaudeCode(); now != claude {
+		t.Errorf("Claude Code is another process: %+v, was %+v", now, claude)
+	}
+	s.Say("done")
+	again()
+	if s.Last.Status != "idle" || s.Last.LastResult.Text != "done" {
+		t.Errorf("the result is gone after the kill")
+	}
+	if _, err := s.Continue(t.Context(), "Go on."); err != nil {
+		t.Fatal(err)
+	}
+	s.Say("done again")
+}

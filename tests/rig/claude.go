@@ -1,0 +1,105 @@
+package rig
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"time"
+
+	"deckhand/app/demo/process"
+)
+
+// ClaudeCode returns the one Claude Code process of the gateway's.
+func (g *Ground) ClaudeCode() process.Process {
+	g.t.Helper()
+	var found []process.Process
+	for _, p := range g.Processes() {
+		if p.Name == "claude" {
+			found = append(found, p)
+		}
+	}
+	if len(found) != 1 {
+		g.t.Fatalf("there are %d Claude Code processes, not one: %v", len(found), found)
+	}
+	return found[0]
+}
+
+// AwaitOnlyItself waits until nothing of the gateway's runs but itself.
+func (g *Gateway) AwaitOnlyItself() {
+	g.t.Helper()
+	for {
+		all := g.Processes()
+		if len(all) == 1 && all[0].PID == g.PID() {
+			return
+		}
+		select {
+		case <-g.t.Context().Done():
+			g.t.Fatalf("still running: %+v", all)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// ClaudeTranscript is what Claude Code wrote about the one session that a
+// gateway had.
+type ClaudeTranscript struct {
+	// Results counts the results that each tool call got, ErrorResults those
+	// that Claude Code took for errors.
+	Results      map[string]int
+	ErrorResults int
+	// Text is the whole file.
+	Text []byte
+}
+
+// ClaudeTranscript reads the transcript of the gateway's one session.
+func (g *Ground) ClaudeTranscript() ClaudeTranscript {
+	g.t.Helper()
+	paths, err := filepath.Glob(filepath.Join(g.State, "private", "homes", "*", "config", "projects", "*", "*.jsonl"))
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	if len(paths) != 1 {
+		g.t.Fatalf("there are %d transcripts of Claude Code, not one", len(paths))
+	}
+	text, err := os.ReadFile(paths[0])
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	said := ClaudeTranscript{Results: map[string]int{}, Text: text}
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	lines.Buffer(nil, len(text)+1)
+	for lines.Scan() {
+		said.add(lines.Bytes())
+	}
+	return said
+}
+
+func (c *ClaudeTranscript) add(line []byte) {
+	var record struct {
+		Type    string `json:"type"`
+		Message struct {
+			Content json.RawMessage `json:"content"`
+		} `json:"message"`
+	}
+	if json.Unmarshal(line, &record) != nil || record.Type != "user" {
+		return
+	}
+	var blocks []struct {
+		Type    string `json:"type"`
+		ID      string `json:"tool_use_id"`
+		IsError bool   `json:"is_error"`
+	}
+	if json.Unmarshal(record.Message.Content, &blocks) != nil {
+		return // plain text
+	}
+	for _, b := range blocks {
+		if b.Type == "tool_result" {
+			c.Results[b.ID]++
+			if b.IsError {
+				c.ErrorResults++
+			}
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package rig
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"deckhand/app/demo/child"
+	"deckhand/tests/fakechatgpt"
+)
+
+// Gateway is a gateway of one test, in a process of its own.
+type Gateway struct {
+	*Ground
+	*child.Gateway
+}
+
+// Option changes how a gateway is run.
+type Option func(*child.Options)
+
+// With adds variables, NAME=value.
+func With(variables ...string) Option {
+	return func(o *child.Options) { o.Env = append(o.Env, variables...) }
+}
+
+// Start runs a gateway until the end of the test.
+func Start(t testing.TB, options ...Option) *Gateway {
+	t.Helper()
+	ground := newGround(t)
+	opt := child.Options{Self: Program(t), Claude: Claude(t), State: ground.State, Home: ground.Home,
+		Env: []string{"TMPDIR=" + ground.scratch()}}
+	if os.Geteuid() == 0 {
+		opt.Args = append(opt.Args, "--allow-root")
+	}
+	for _, change := range options {
+		change(&opt)
+	}
+	g := &Gateway{Ground: ground, Gateway: child.New(opt)}
+	t.Cleanup(g.end)
+	if err := g.Gateway.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// Again starts the gateway after it was killed or stopped.
+func (g *Gateway) Again() {
+	g.t.Helper()
+	if err := g.Gateway.Start(g.t.Context()); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+// Crash kills the gateway.
+func (g *Gateway) Crash() {
+	g.t.Helper()
+	if err := g.Kill(); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+// Chat opens a conversation of the newer protocol era.
+func (g *Gateway) Chat() *fakechatgpt.Chat {
+	g.t.Helper()
+	return fakechatgpt.Open(g.t, g.URL(), g.Token(), false, g.Book)
+}
+
+// OldChat opens a conversation of the older protocol era.
+func (g *Gateway) OldChat() *fakechatgpt.Chat {
+	g.t.Helper()
+	return fakechatgpt.Open(g.t, g.URL(), g.Token(), true, g.Book)
+}
+
+// end ends everything of the gateway's and says what would not go.
+func (g *Gateway) end() {
+	ctx, cancel := context.WithTimeout(context.Background(), endWithin)
+	defer cancel()
+	if g.t.Failed() {
+		g.t.Logf("the gateway's last words:\n%s", g.Words())
+	}
+	if !g.Running() && len(g.Processes()) > 0 {
+		// Only a gateway can end in order what the last one left.
+		if err := g.Gateway.Start(ctx); err != nil {
+			g.t.Error(err)
+		}
+	}
+	if g.Running() {
+		if err := g.stopSessions(ctx); err != nil {
+			g.t.Error(err)
+		}
+	}
+	if err := g.Stop(); err != nil {
+		g.t.Error(err)
+	}
+	g.leave(ctx)
+}

@@ -1,0 +1,241 @@
+package tests
+
+import (
+	"syscall"
+	"testing"
+	"time"
+
+	"deckhand/app/demo/chatgpt"
+	"deckhand/tests/fakechatgpt"
+	"deckhand/tests/rig"
+)
+
+// row is one line of the table of statuses: the code with which each call is
+// refused, "" if it is allowed, "replay" if it answers with the present state.
+type row struct{ continued, replied, stopped, recovered string }
+
+// TestTheTableOfStatusesHoldsOnTheWire brings real sessions into each status
+// that this version can reach and makes the four calls in it.
+func TestTheTableOfStatusesHoldsOnTheWire(t *testing.T) {
+	t.Parallel()
+	g := rig.Start(t)
+	busy := row{continued: "run_active", replied: "turn_not_pending"}
+	for name, c := range map[string]struct {
+		reach    func(*testing.T, *rig.Gateway, *fakechatgpt.Chat) *fakechatgpt.Session
+		statuses []string
+		want     row
+	}{
+		"running":           {running, []string{"running"}, busy},
+		"executing":         {executing, []string{"executing"}, busy},
+		"waiting_for_gpt":   {waiting, []string{"waiting_for_gpt"}, row{continued: "run_active"}},
+		"idle":              {idle, []string{"idle"}, row{replied: "turn_not_pending"}},
+		"failed":            {failed, []string{"failed"}, row{replied: "turn_not_pending"}},
+		"stopping":          {stopping, []string{"stopping"}, row{"session_stopped", "session_stopped", "replay", "session_stopped"}},
+		"stopped":           {stopped, []string{"stopped"}, row{"session_stopped", "session_stopped", "replay", ""}},
+		"recovery_required": {lost, []string{"recovery_required"}, row{continued: "recovery_required", replied: "recovery_required"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tryRow(t, g, c.want, func(t *testing.T) *fakechatgpt.Session {
+				s := c.reach(t, g, g.Chat())
+				if s.Last.Status != c.statuses[0] {
+					t.Fatalf("the session is %s", fakechatgpt.Describe(s.Last))
+				}
+				return s
+			})
+		})
+	}
+}
+
+// TestTheTableHoldsForAnExpiredLease has a gateway of its own, whose leases are
+// short.
+func TestTheTableHoldsForAnExpiredLease(t *testing.T) {
+	t.Parallel()
+	g := rig.Start(t, rig.With("DECKHAND_LEASE=3s", "DECKHAND_MAX_WAIT=2s"))
+	want := row{continued: "lease_expired", replied: "lease_expired"}
+	tryRow(t, g, want, func(t *testing.T) *fakechatgpt.Session { return expired(t, g, g.Chat()) })
+}
+
+// tryRow makes the refused calls on one session, and each allowed one on a
+// session of its own, since it changes the status.
+func tryRow(t *testing.T, g *rig.Gateway, want row, reach func(*testing.T) *fakechatgpt.Session) {
+	calls := []struct {
+		name, want string
+		make       func(*testing.T, *fakechatgpt.Session) (*chatgpt.Answer, error)
+	}{
+		{"continue", want.continued, func(t *testing.T, s *fakechatgpt.Session) (*chatgpt.Answer, error) {
+			return s.Continue(t.Context(), "Go on.")
+		}},
+		{"reply", want.replied, func(t *testing.T, s *fakechatgpt.Session) (*chatgpt.Answer, error) {
+			id := "trn_none"
+			if s.Last.Turn != nil {
+				id = s.Last.Turn.ID
+			}
+			return s.ReplyTo(t.Context(), id, chatgpt.Key(), chatgpt.Reply{Text: "done"})
+		}},
+		{"stop", want.stopped, func(t *testing.T, s *fakechatgpt.Session) (*chatgpt.Answer, error) {
+			return s.Stop(t.Context(), "tried")
+		}},
+		{"recover", want.recovered, func(t *testing.T, s *fakechatgpt.Session) (*chatgpt.Answer, error) {
+			return s.Recover(t.Context())
+		}},
+	}
+	session := reach(t)
+	for _, call := range calls {
+		if call.want == "" {
+			continue
+		}
+		before := session.Last.Revision
+		answer, err := call.make(t, session)
+		if call.want == "replay" {
+			if err != nil || !answer.Replay {
+				t.Errorf("%s should replay: %v", call.name, err)
+			}
+			continue
+		}
+		if code := chatgpt.CodeOf(err); code != call.want {
+			t.Errorf("%s was answered with %v, want %s", call.name, err, call.want)
+		}
+		// status always answers the holder, and nothing has changed.
+		after, err := session.Status(t.Context(), 0)
+		if err != nil {
+			t.Errorf("status after a refused %s: %v", call.name, err)
+		} else if after.Revision != before {
+			t.Errorf("a refused %s moved the revision from %d to %d", call.name, before, after.Revision)
+		}
+	}
+	for _, call := range calls {
+		if call.want != "" {
+			continue
+		}
+		if session == nil {
+			session = reach(t)
+		}
+		if _, err := call.make(t, session); err != nil {
+			t.Errorf("%s should be allowed: %v", call.name, err)
+		}
+		end(t, session)
+		session = nil
+	}
+	if session != nil {
+		end(t, session)
+	}
+}
+
+// end stops a session, so that it does not count as live any more.
+func end(t *testing.T, s *fakechatgpt.Session) {
+	t.Helper()
+	_, err := s.Status(t.Context(), 0)
+	if chatgpt.CodeOf(err) != "" {
+		return
+	}
+	s.Halt()
+}
+
+// running freezes Claude Code before it can ask anything.
+func running(t *testing.T, g *rig.Gateway, chat *fakechatgpt.Chat) *fakechatgpt.Session {
+	t.Helper()
+	// A reply that ends the run leaves it running until Claude Code has ended,
+	// which a frozen one does not.
+	s := waiting(t, g, chat)
+	freeze(t, g.ClaudeCode().PID)
+	if _, err := s.Reply(t.Context(), chatgpt.Reply{Text: "done"}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// freeze stops a process for the rest of the test.
+func freeze(t *testing.T, pid int) {
+	t.Helper()
+	must(t, syscall.Kill(pid, syscall.SIGSTOP))
+}
+
+func executing(t *testing.T, g *rig.Gateway, chat *fakechatgpt.Chat) *fakechatgpt.Session {
+	t.Helper()
+	s := chat.Start(chatgpt.Start{WorkingDirectory: slowTree(t)})
+	s.Turn()
+	beginSlow(t, s)
+	return s
+}
+
+func waiting(t *testing.T, _ *rig.Gateway, chat *fakechatgpt.Chat) *fakechatgpt.Session {
+	t.Helper()
+	s := chat.Start(chatgpt.Start{})
+	s.Turn()
+	return s
+}
+
+func idle(t *testing.T, _ *rig.Gateway, chat *fakechatgpt.Chat) *fakechatgpt.Session {
+	t.Helper()
+	s := chat.Start(chatgpt.Start{})
+	s.Say("done")
+	return s
+}
+
+// failed kills Claude Code while it waits.
+func failed(t *testing.T, g *rig.Gateway, chat *fakechatgpt.Chat) *fakechatgpt.Session {
+	t.Helper()
+	s := waiting(t, g, chat)
+	must(t, syscall.Kill(g.ClaudeCode().PID, syscall.SIGKILL))
+	changed(t, s, "waiting_for_gpt")
+	return s
+}
+
+// stopping freezes Claude Code, so that it takes its time to end.
+func stopping(t *testing.T, g *rig.Gateway, chat *fakechatgpt.Chat) *fakechatgpt.Session {
+	t.Helper()
+	s := waiting(t, g, chat)
+	freeze(t, g.ClaudeCode().PID)
+	if _, err := s.Stop(t.Context(), "tried"); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func stopped(t *testing.T, g *rig.Gateway, chat *fakechatgpt.Chat) *fakechatgpt.Session {
+	t.Helper()
+	s := waiting(t, g, chat)
+	s.Halt()
+	return s
+}
+
+// lost kills everything of a run at once.
+func lost(t *testing.T, g *rig.Gateway, chat *fakechatgpt.Chat) *fakechatgpt.Session {
+	t.Helper()
+	s := waiting(t, g, chat)
+	self := g.PID()
+	for _, p := range g.Processes() {
+		if p.PID != self {
+			if err := syscall.Kill(p.PID, syscall.SIGKILL); err != nil && err != syscall.ESRCH {
+				t.Fatal(err)
+			}
+		}
+	}
+	changed(t, s, "waiting_for_gpt")
+	return s
+}
+
+func expired(t *testing.T, g *rig.Gateway, chat *fakechatgpt.Chat) *fakechatgpt.Session {
+	t.Helper()
+	s := waiting(t, g, chat)
+	changed(t, s, "waiting_for_gpt")
+	if s.Last.Status != "lease_expired" {
+		t.Fatalf("nobody answered, and the session is %s", fakechatgpt.Describe(s.Last))
+	}
+	return s
+}
+
+// changed asks until the session has another status than that.
+func changed(t *testing.T, s *fakechatgpt.Session, from string) {
+	t.Helper()
+	for {
+		answer, err := s.Status(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer.Status != from {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
