@@ -65,7 +65,7 @@ type StopRecord struct {
 	At        time.Time `json:"at"`
 }
 
-// TerminalRecord says how the session came to a halt.
+// TerminalRecord says how the last run came to an end without a result.
 type TerminalRecord struct {
 	Outcome RunOutcome `json:"outcome"`
 	Code    turn.Code  `json:"code,omitempty"`

@@ -12,7 +12,7 @@ func (t *txn) beginRun(s *SessionRecord, prompt Body) (RunRecord, error) {
 		return RunRecord{}, ErrRunOpen
 	}
 	r := RunRecord{V: recordVersion, ID: turn.NewRunID(), Session: s.ID, Number: s.Runs + 1, Prompt: prompt, Started: t.now}
-	s.Run, s.Runs, s.Brief, s.LaunchError = r.ID, r.Number, true, nil
+	s.Run, s.Runs, s.Brief, s.LaunchError, s.Terminal = r.ID, r.Number, true, nil, nil
 	if err := t.tx.Bucket(bucketOpen).Put([]byte(s.ID), []byte(r.ID)); err != nil {
 		return r, err
 	}
@@ -97,8 +97,11 @@ func (l *Ledger) EndRun(id turn.RunID, end End, inFlight func(turn.ActionID) boo
 			return err
 		}
 		r.Ended = t.now
-		if r.Outcome != RunCompleted {
+		switch r.Outcome {
+		case RunFailed, RunLost:
 			r.Code = end.Code
+		case RunExpired:
+			r.Code = turn.LeaseExpiredCode
 		}
 		if end.LaunchMessage != "" && r.Outcome == RunFailed {
 			s.LaunchError = &LaunchRecord{Code: end.Code, Message: end.LaunchMessage}
@@ -138,6 +141,7 @@ func (t *txn) endStatus(s *SessionRecord, r *RunRecord, end End) error {
 		r.Outcome = RunCompleted
 	case turn.Fail:
 		r.Outcome = RunFailed
+		s.Terminal = &TerminalRecord{Outcome: RunFailed, Code: end.Code, At: t.now}
 	case turn.Lose:
 		r.Outcome = RunLost
 		s.Terminal = &TerminalRecord{Outcome: RunLost, Code: end.Code, At: t.now}

@@ -180,8 +180,9 @@ type StopMark struct {
 	At        time.Time `json:"at"`
 }
 
-// Terminal says how the session came to a halt. Outcome is "stopped",
-// "expired", "lost" or "denied"; Code is null for a plain stop.
+// Terminal says how the last run came to an end without a result. Outcome is
+// "failed", "stopped", "expired", "lost" or "denied"; Code is null for a plain
+// stop.
 type Terminal struct {
 	Outcome string     `json:"outcome"`
 	Code    *turn.Code `json:"code"`
