@@ -46,7 +46,7 @@ func (s *schema) decode(raw jsontext.Value, args any) error {
 		}
 		return s.shape.refusal(invalid)
 	}
-	if err := json.Unmarshal(raw, args, json.RejectUnknownMembers(true)); err != nil {
+	if err := json.Unmarshal(raw, args); err != nil {
 		return fmt.Errorf("decode arguments: %w", err)
 	}
 	return nil

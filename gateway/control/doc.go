@@ -2,9 +2,10 @@
 // HTTP at /mcp, in front of an Engine that owns all work.
 //
 // A request passes a chain of small handlers, in this order, each in a file of
-// its own: host, origin, path, credential, method, body, envelope (the
-// JSON-RPC allow-list), header, cancelled, and then mcp-go, stateless, with
-// plain JSON answers in both protocol eras (2025-11-25 and 2026-07-28).
+// its own: observe (log and panics), host, origin, path, credential, method,
+// body, allow (the JSON-RPC allow-list, over envelope), header, cancelled,
+// forward, and then mcp-go, stateless, with plain JSON answers in both protocol
+// eras (2025-11-25 and 2026-07-28).
 //
 // Contract:
 //   - Nothing before the credential reads the body or tells what is behind it.

@@ -63,11 +63,6 @@ func parseMessage(body []byte) (*message, *rpcFault) {
 	if f := m.readID(top["id"]); f != nil {
 		return m, f
 	}
-	for name, value := range top {
-		if name != "params" && strictly(value) != nil {
-			return m, fault(400, codeInvalidRequest, "a member of the request is not valid UTF-8 or has a key twice")
-		}
-	}
 	if text(top["jsonrpc"]) != "2.0" {
 		return m, fault(400, codeInvalidRequest, `"jsonrpc" must be "2.0"`)
 	}
@@ -171,7 +166,7 @@ func strictly(raw jsontext.Value) error {
 	return err
 }
 
-// text returns a JSON string, or "" for anything else.
+// text returns a JSON string, or "" for anything else, invalid UTF-8 included.
 func text(v jsontext.Value) string {
 	if v == nil || v.Kind() != '"' {
 		return ""

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -84,15 +85,18 @@ var table = map[turn.Code]words{
 func (s *Server) refuse(ctx context.Context, x *exchange, err error) *mcp.CallToolResult {
 	refusal, ok := errors.AsType[*turn.Refusal](err)
 	if ok {
+		// Its detail may quote the caller, so only the cause is for the log.
 		_, ok = table[refusal.Code]
-	}
-	if !ok || refusal.Cause != nil {
-		if ctx.Err() == nil { // else nobody listens any more, which is no fault
-			s.log.Error("call failed", keyTool, x.message.tool, "err", err)
-		}
+		err = refusal.Cause
 	}
 	if !ok {
+		if err == nil {
+			err = fmt.Errorf("refused with unknown code %q", refusal.Code)
+		}
 		refusal = &turn.Refusal{Code: turn.InternalError}
+	}
+	if err != nil && ctx.Err() == nil { // a dead context has no listener and is no fault
+		s.log.Error("call failed", keyTool, x.message.tool, keyCode, refusal.Code, "err", err)
 	}
 	x.code = string(refusal.Code)
 	return &mcp.CallToolResult{

@@ -75,8 +75,8 @@ func TestRefusalReachesTheModelAndItsCauseOnlyTheLog(t *testing.T) {
 			t.Errorf("%s: %+v", c, got)
 		}
 	}
-	if !strings.Contains(r.log.String(), "PRIVATE") {
-		t.Error("the cause is not logged")
+	if log := r.log.String(); !strings.Contains(log, "PRIVATE") || strings.Contains(log, "detail") {
+		t.Errorf("the cause is not logged, or the detail is: %s", log)
 	}
 }
 

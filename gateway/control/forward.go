@@ -17,12 +17,10 @@ func (s *Server) forward(w http.ResponseWriter, r *http.Request) {
 	body := m.encode()
 	r = r.WithContext(r.Context())
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	// Without http.Flusher mcp-go cannot turn an answer into an event stream.
-	out := http.ResponseWriter(struct{ http.ResponseWriter }{w})
 	if m.method == methodDiscover {
-		out = always200{w}
+		w = always200{w}
 	}
-	s.mcp.ServeHTTP(out, r)
+	s.mcp.ServeHTTP(w, r)
 }
 
 // always200 answers server/discover: ChatGPT takes a 4xx there for a broken
