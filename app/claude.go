@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 
 	"deckhand/gateway/runner"
@@ -10,11 +9,9 @@ import (
 
 // claude finds the Claude Code that a run would start, and asks it for its
 // version.
-func (d *doctor) claude(ctx context.Context) check {
+func (d *doctor) claude() check {
 	const name = "Claude Code"
-	path, found, err := runner.FindClaude(ctx, runner.Places{
-		Bin: d.settings.Claude, Home: d.env["HOME"], Path: d.env["PATH"],
-	})
+	found, err := runner.FindClaude(runner.FindConfig{Path: d.settings.Claude, Home: d.env["HOME"], Search: d.search()})
 	if err != nil {
 		c := check{Name: name, Evidence: message(err)}
 		if refusal, ok := errors.AsType[*turn.Refusal](err); ok && refusal.Cause != nil {
@@ -22,13 +19,12 @@ func (d *doctor) claude(ctx context.Context) check {
 		}
 		return c.as(bad, "npm install -g @anthropic-ai/claude-code@%s, or name the program with DECKHAND_CLAUDE", runner.Pinned)
 	}
-	switch found {
+	c := ok(name, "%s at %s", found.Version, found.Path)
+	switch found.Version {
 	case runner.Pinned:
-		return ok(name, "%s at %s", found, path)
+		return c
 	case "":
-		return ok(name, "%s does not tell its version", path).
-			as(worry, "Deckhand was verified with %s: npm install -g @anthropic-ai/claude-code@%s", runner.Pinned, runner.Pinned)
+		c.Evidence = found.Path + " does not tell its version"
 	}
-	return ok(name, "%s at %s", found, path).
-		as(worry, "Deckhand was verified with %s and may or may not work with this one", runner.Pinned)
+	return c.as(worry, "Deckhand was verified with %s; another version may or may not work", runner.Pinned)
 }

@@ -154,6 +154,7 @@ func TestWithoutAGatewayACommandSaysWhatToDo(t *testing.T) {
 	if err := os.RemoveAll(w.state); err != nil {
 		t.Fatal(err)
 	}
+	w.env = append(w.env, "DECKHAND_BUBBLEWRAP="+w.state)
 	w.run("sessions")
 	w.run("doctor")
 	if _, err := os.Stat(w.state); !errors.Is(err, os.ErrNotExist) {

@@ -83,7 +83,7 @@ type doctor struct {
 }
 
 func (d *doctor) checks(ctx context.Context) []check {
-	checks := []check{d.version(), d.config(), d.claude(ctx), d.sandbox(ctx), d.state(), d.gateway(ctx), d.endpoint(ctx), d.chatGPT()}
+	checks := []check{d.version(), d.config(), d.claude(), d.sandbox(ctx), d.state(), d.gateway(ctx), d.endpoint(ctx), d.chatGPT()}
 	if d.ledger {
 		checks = append(checks, d.records(ctx))
 	}

@@ -99,6 +99,7 @@ func TestTheDoctorFindsNothingWrongWithAWholeInstallation(t *testing.T) {
 	if e := rows["local address"].Evidence; !strings.Contains(e, "6 tools") {
 		t.Errorf("local address: %s", e)
 	}
+	w.env = append(w.env, "DECKHAND_BUBBLEWRAP="+filepath.Join(w.home, "none")) // once is enough
 	text := w.run("doctor").out
 	noEscapes(t, "doctor", text)
 	if strings.Contains(text, "local-secret") {
@@ -133,6 +134,7 @@ func TestTheDoctorSaysWhatIsMissing(t *testing.T) {
 
 func TestTheDoctorTellsAWrongEndpoint(t *testing.T) {
 	w := newWorld(t)
+	w.env = append(w.env, "DECKHAND_BUBBLEWRAP="+filepath.Join(w.home, "none")) // the sandbox is not what is asked
 	w.engine.local = mcp(t, "another-token")
 	w.serve()
 	rows, _ := w.doctor()

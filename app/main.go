@@ -16,6 +16,8 @@ func program() int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// The first signal asks for the end; the second one does not ask.
+	context.AfterFunc(ctx, stop)
 	stdio := Stdio{Out: os.Stdout, Err: os.Stderr}
 	return report(stdio, run(ctx, os.Args[1:], os.Environ(), stdio))
 }

@@ -29,9 +29,11 @@ var (
 // view is an open source.
 type view struct {
 	source
-	// live is the running gateway, nil if there is none.
-	live  *admin.Client
-	close func() error
+	// live is the running gateway, nil if there is none, and status what it
+	// said of itself.
+	live   *admin.Client
+	status admin.Status
+	close  func() error
 }
 
 // open finds what answers questions about the sessions of the state directory:
@@ -46,7 +48,7 @@ func (a *app) open(ctx context.Context, s Settings) (*view, error) {
 	client, status, err := a.dial(ctx, s)
 	if err == nil {
 		a.compare(status)
-		return &view{source: client, live: client, close: func() error { return nil }}, nil
+		return &view{source: client, live: client, status: status, close: func() error { return nil }}, nil
 	}
 	if !errors.Is(err, admin.ErrNotRunning) {
 		return nil, err

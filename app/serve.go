@@ -85,13 +85,13 @@ func (a *app) serve(ctx context.Context, s Settings, allowRoot bool) (err error)
 	log.Info("starting", "version", cfg.Version, "pid", os.Getpid())
 	g, err := gateway.New(ctx, cfg)
 	if err != nil {
-		log.Error("not started", "err", err)
+		log.Error("not started", "error", err)
 		return err
 	}
 	a.announce(s, g.LocalAddr())
 	err = g.Run(ctx)
 	if err != nil && !errors.Is(err, context.Canceled) {
-		log.Error("ended", "err", err)
+		log.Error("ended", "error", err)
 		return err
 	}
 	log.Info("ended")

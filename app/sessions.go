@@ -46,11 +46,7 @@ type sessionList struct {
 func (a *app) sessions(ctx context.Context, v *view, all bool) error {
 	list := sessionList{}
 	if v.live != nil {
-		status, err := v.live.Status(ctx)
-		if err != nil {
-			return err
-		}
-		list.Gateway = &status
+		list.Gateway = &v.status
 	}
 	var err error
 	if list.Sessions, err = v.List(ctx); err != nil {

@@ -8,9 +8,6 @@ import (
 	"deckhand/gateway"
 )
 
-// installClaude says how a missing Claude Code is cured.
-const installClaude = "install it with: npm install -g @anthropic-ai/claude-code, or name it with --claude"
-
 // gatewayConfig is what the settings mean for a gateway.
 func (a *app) gatewayConfig(s Settings) (gateway.Config, error) {
 	self, err := os.Executable()

@@ -112,7 +112,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, answer any, err 
 	if err != nil {
 		refusal, ok := errors.AsType[*turn.Refusal](err)
 		if !ok {
-			s.log.Error("admin call failed", "call", r.URL.Path, "err", err)
+			s.log.Error("admin call failed", "call", r.URL.Path, "error", err)
 			refusal = turn.Refuse(turn.InternalError, "the gateway could not do that; its log says why")
 		}
 		var body errorAnswer
@@ -120,7 +120,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, answer any, err 
 		status, answer = httpStatus(refusal.Code), body
 	}
 	if err := writeJSON(w, status, answer); err != nil && r.Context().Err() == nil {
-		s.log.Debug("write admin answer", "call", r.URL.Path, "err", err)
+		s.log.Debug("write admin answer", "call", r.URL.Path, "error", err)
 	}
 }
 
