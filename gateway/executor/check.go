@@ -129,10 +129,10 @@ func compileSchemas() (map[string]*jsonschema.Schema, error) {
 			return nil, fmt.Errorf("parse schema of %s: %w", t.Name, err)
 		}
 		c := jsonschema.NewCompiler()
-		if err := c.AddResource(t.Name, doc); err != nil {
+		if err := c.AddResource("tool:///"+t.Name, doc); err != nil {
 			return nil, fmt.Errorf("add schema of %s: %w", t.Name, err)
 		}
-		if schemas[t.Name], err = c.Compile(t.Name); err != nil {
+		if schemas[t.Name], err = c.Compile("tool:///" + t.Name); err != nil {
 			return nil, fmt.Errorf("compile schema of %s: %w", t.Name, err)
 		}
 	}

@@ -27,6 +27,8 @@ const DefaultSearchTime = 20 * time.Second
 type Executor struct {
 	protected  *protected.Paths
 	searchTime time.Duration
+	// folderPart is folderPart but in tests.
+	folderPart int
 	schemas    map[string]*jsonschema.Schema
 }
 
@@ -53,12 +55,13 @@ func New(cfg Config) (*Executor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make executor: %w", err)
 	}
-	return &Executor{protected: cfg.Protected, searchTime: cfg.SearchTime, schemas: schemas}, nil
+	return &Executor{protected: cfg.Protected, searchTime: cfg.SearchTime, folderPart: folderPart, schemas: schemas}, nil
 }
 
 // Run runs one authorised call to its end and says how it went. It calls
 // progress now and then, from one goroutine at a time, with the number of bytes
-// that were read so far; progress may be nil.
+// that were read from files or, for FindFiles, written to the answer so far;
+// progress may be nil.
 func (e *Executor) Run(ctx context.Context, scope Scope, call turn.ToolCall, progress func(bytes int64)) turn.Result {
 	if progress == nil {
 		progress = func(int64) {}

@@ -81,7 +81,7 @@ func (e *Executor) findFiles(ctx context.Context, scope Scope, raw json.RawMessa
 		f.limit = 1000
 	}
 	defer time.AfterFunc(e.searchTime, func() { f.expired.Store(true) }).Stop()
-	w := &walk{view: view, root: root, fd: fd, filter: f.filter, links: true, maxDepth: a.MaxDepth, from: from.path}
+	w := &walk{view: view, root: root, fd: fd, filter: f.filter, links: true, maxDepth: a.MaxDepth, part: e.folderPart, from: from.path}
 	w.run(ctx, f.visit)
 	return f.result(root.real, digest, e.searchTime)
 }
@@ -123,7 +123,7 @@ func (f *found) visit(dir *folder, e entry) bool {
 	}
 	// A hard link counts where its file would have been listed; everything else
 	// is counted wherever it lies, because of what it may hold.
-	if e.skip != notSkipped && (e.skip != skipHardLink || f.kind != "directory") {
+	if e.skip != notSkipped && (e.skip != skipHardLink || f.kind != "directory" && !f.match.folders) {
 		f.skips[e.skip]++
 	}
 	if f.seen++; f.seen%4096 == 0 {

@@ -48,6 +48,7 @@ type pipeline struct {
 	wg      sync.WaitGroup
 
 	match   *glob
+	part    int
 	open    *batch // being filled
 	skipped skips  // since the last candidate
 	seen    bool   // something was visited
@@ -57,10 +58,10 @@ type pipeline struct {
 
 // startPipeline starts the goroutines. timed ends when the time is up, ctx when
 // nobody wants the answer any more.
-func (s *search) startPipeline(ctx, timed context.Context) *pipeline {
+func (s *search) startPipeline(ctx, timed context.Context, part int) *pipeline {
 	p := &pipeline{
 		s: s, ordered: make(chan *batch, batchesOpen), work: make(chan *batch, batchesOpen),
-		ctx: ctx, timed: timed, match: newGlob(s.Pattern, false),
+		ctx: ctx, timed: timed, match: newGlob(s.Pattern, false), part: part,
 	}
 	scanners := min(max(2*runtime.GOMAXPROCS(0), 4), 16)
 	for range scanners {
@@ -80,7 +81,7 @@ func (p *pipeline) wait() {
 
 // walk makes batches in order.
 func (p *pipeline) walk() {
-	w := &walk{view: p.s.view, root: p.s.root, fd: p.s.fd, filter: p.match.match, from: p.s.from.path}
+	w := &walk{view: p.s.view, root: p.s.root, fd: p.s.fd, filter: p.match.match, part: p.part, from: p.s.from.path}
 	w.run(p.ctx, p.visit)
 	p.flush()
 	p.hand(&batch{files: []candidate{{end: true, resume: p.stopped, before: p.takeSkips()}}})
@@ -157,7 +158,7 @@ func (p *pipeline) scan() {
 	var s *scanner
 	for b := range p.work {
 		if s == nil {
-			s = newScanner(p.s.Text, p.s.IgnoreCase, &p.s.read)
+			s = newScanner(p.s.Text, p.s.IgnoreCase, scanBuffer, &p.s.read)
 		}
 		p.scanBatch(s, b)
 		close(b.done)

@@ -112,9 +112,9 @@ func (r *reading) text(f io.Reader) turn.Result {
 		}
 	}
 	r.window.end()
-	if check.bad >= 0 {
+	if check.bad != nil {
 		return turn.Failure(turn.NotUTF8, fmt.Sprintf("%s is not UTF-8 text: the first bad byte is 0x%02x at byte offset %d (line %d). %s. It is not shown, so that nothing is shown that is not there.",
-			showName(r.path), check.badByte, check.bad+r.bom, check.badLine, r.identity()))
+			showName(r.path), check.bad.value, check.bad.at+r.bom, check.bad.line, r.identity()))
 	}
 	return r.show()
 }

@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// gather collects the smallest folderPart keys of a folder from a given key on,
-// however large the folder is.
+// gather collects the smallest keys of a folder from a given key on, at most
+// part of them however large the folder is.
 type gather struct {
-	from string
-	// part is folderPart, smaller in tests.
+	from    string
 	part    int
 	entries []entry
 	// dropped says that keys above bound were seen and not kept.

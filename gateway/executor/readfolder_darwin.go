@@ -10,15 +10,15 @@ import (
 )
 
 // readFolder returns the entries of an open folder whose keys are at least
-// from, in order, and the key to go on with if there are too many at once.
-func readFolder(fd int, from string) ([]entry, string, error) {
+// from, in order, at most part of them, and the key to go on with if there are more.
+func readFolder(fd int, from string, part int) ([]entry, string, error) {
 	dup, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
 		return nil, "", err
 	}
 	f := os.NewFile(uintptr(dup), "folder")
 	defer f.Close()
-	g := gather{from: from, part: folderPart}
+	g := gather{from: from, part: part}
 	for {
 		list, err := f.ReadDir(4096)
 		for _, e := range list {

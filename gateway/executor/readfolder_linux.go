@@ -12,11 +12,11 @@ import (
 var direntBuffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}
 
 // readFolder returns the entries of an open folder whose keys are at least
-// from, in order, and the key to go on with if there are too many at once.
-func readFolder(fd int, from string) ([]entry, string, error) {
+// from, in order, at most part of them, and the key to go on with if there are more.
+func readFolder(fd int, from string, part int) ([]entry, string, error) {
 	p := direntBuffers.Get().(*[]byte)
 	defer direntBuffers.Put(p)
-	g := gather{from: from, part: folderPart}
+	g := gather{from: from, part: part}
 	for {
 		var n int
 		err := retry(func() (err error) { n, err = unix.Getdents(fd, *p); return err })

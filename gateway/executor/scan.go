@@ -21,6 +21,10 @@ const (
 // are read at one go.
 const scanBuffer = 512 << 10
 
+// scanMargin is how much of the end of a full buffer is not searched yet,
+// beside the length of the text: a hit there may have its window cut off.
+const scanMargin = shownLine + shownAfter
+
 // scanner finds a text in one file after the other. It is used by one
 // goroutine.
 type scanner struct {
@@ -35,12 +39,12 @@ type scanner struct {
 	check utf8Check
 }
 
-func newScanner(text string, fold bool, read *atomic.Int64) *scanner {
-	s := &scanner{needle: []byte(text), fold: fold, read: read, buf: make([]byte, scanBuffer)}
+func newScanner(text string, fold bool, size int, read *atomic.Int64) *scanner {
+	s := &scanner{needle: []byte(text), fold: fold, read: read, buf: make([]byte, size)}
 	s.low = s.buf
 	if fold {
 		s.needle = []byte(foldASCII(text))
-		s.low = make([]byte, scanBuffer)
+		s.low = make([]byte, size)
 	}
 	return s
 }
@@ -87,7 +91,7 @@ func (s *scanner) scan(ctx context.Context, fd int, size int64, w want) hits {
 		st.search()
 	}
 	s.check.end()
-	st.hits.notUTF8 = s.check.bad >= 0
+	st.hits.notUTF8 = s.check.bad != nil
 	return st.hits
 }
 
@@ -165,7 +169,7 @@ func (s *scan) fill(fd int, size int64) skipReason {
 func (s *scan) search() {
 	limit := s.n
 	if !s.eof {
-		limit -= len(s.needle) + shownLine + shownAfter
+		limit -= len(s.needle) + scanMargin
 	}
 	for s.pos < limit {
 		if s.inHit {

@@ -85,17 +85,17 @@ func (e *Executor) searchText(ctx context.Context, scope Scope, raw json.RawMess
 	defer unix.Close(fd)
 
 	s := &search{searchArguments: a, view: view, root: root, fd: fd, from: from, progress: progress}
-	s.run(ctx, e.searchTime)
+	s.run(ctx, e.searchTime, e.folderPart)
 	return s.result(digest, e.searchTime)
 }
 
 // run searches until the tree ends, the answer is full or the time is up.
-func (s *search) run(ctx context.Context, limit time.Duration) {
+func (s *search) run(ctx context.Context, limit time.Duration, part int) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	timed, stop := context.WithTimeout(ctx, limit)
 	defer stop()
-	p := s.startPipeline(ctx, timed)
+	p := s.startPipeline(ctx, timed, part)
 	for b := range p.ordered {
 		<-b.done
 		if !s.merge(b) {

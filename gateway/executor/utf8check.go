@@ -6,30 +6,31 @@ import (
 )
 
 // utf8Check finds the first byte of a stream that is no UTF-8, and NUL bytes.
+// Its zero value is ready.
 type utf8Check struct {
-	// lines asks for badLine.
-	lines   bool
-	started bool
-	offset  int64 // of the next byte
-	line    int64 // complete lines before the next byte
-	tail    []byte
-	// bad is the offset of the first bad byte, or -1; valid once a byte was
-	// added.
-	bad     int64
-	badByte byte
-	badLine int64
+	// lines asks for the line of the bad byte.
+	lines bool
+
+	offset int64  // of the next byte
+	line   int64  // complete lines before tail
+	tail   []byte // a character that is not complete yet
+
+	bad *badByte // the first one, or nil
+}
+
+// badByte is a byte where no character can go on.
+type badByte struct {
+	at, line int64 // from 0, from 1
+	value    byte
 }
 
 // add looks at the next bytes. It returns the offset of the first NUL byte
 // among them, or -1.
 func (c *utf8Check) add(b []byte) (nul int64) {
-	if !c.started {
-		c.started, c.bad = true, -1
-	}
 	if i := bytes.IndexByte(b, 0); i >= 0 {
 		return c.offset + int64(i)
 	}
-	if c.bad < 0 {
+	if c.bad == nil {
 		c.look(b)
 	}
 	c.offset += int64(len(b))
@@ -57,17 +58,18 @@ func (c *utf8Check) look(b []byte) {
 	if c.lines {
 		c.line += int64(bytes.Count(whole, []byte{'\n'}))
 	}
-	c.tail = append(c.tail[:0], b[len(whole):]...)
+	if len(whole) < len(b) {
+		c.tail = bytes.Clone(b[len(whole):])
+	}
 }
 
-func (c *utf8Check) found(at int64, bad byte, before []byte) {
-	c.bad, c.badByte = at, bad
-	c.badLine = c.line + int64(bytes.Count(before, []byte{'\n'})) + 1
+func (c *utf8Check) found(at int64, value byte, before []byte) {
+	c.bad = &badByte{at: at, value: value, line: c.line + int64(bytes.Count(before, []byte{'\n'})) + 1}
 }
 
 // end is called after the last byte: a character may not be cut off there.
 func (c *utf8Check) end() {
-	if c.bad < 0 && len(c.tail) > 0 {
+	if c.bad == nil && len(c.tail) > 0 {
 		c.found(c.offset-int64(len(c.tail)), c.tail[0], nil)
 	}
 }

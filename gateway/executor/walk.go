@@ -81,6 +81,7 @@ type walk struct {
 	// skipped as hard links.
 	links    bool
 	maxDepth int64 // 0: no limit
+	part     int   // folderPart
 	// from is the path to begin at, "" for all.
 	from string
 
@@ -262,7 +263,7 @@ func (w *walk) fill(f *folder) skipReason {
 	if f.info.dev != f.dev && fileSystemOf(fd) != localFileSystem {
 		return skipFileSystem
 	}
-	entries, more, err := readFolder(fd, f.from)
+	entries, more, err := readFolder(fd, f.from, w.part)
 	if err != nil {
 		return skipFor(err)
 	}

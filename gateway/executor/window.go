@@ -107,11 +107,11 @@ func (w *window) take(line []byte) {
 			if skip >= int64(len(line)) {
 				return
 			}
-			line, begin = line[skip:], begin+skip
-			// A column inside a character moves on to the next one.
-			for len(line) > 0 && begin == w.column-1 && !utf8.RuneStart(line[0]) {
-				line = line[1:]
-			}
+			line = line[skip:]
+		}
+		// A column inside a character moves on to the next one.
+		for w.column > 1 && len(w.kept) == 0 && len(line) > 0 && !utf8.RuneStart(line[0]) {
+			line = line[1:]
 		}
 	}
 	if w.full && w.lines == w.cutLine {
