@@ -105,9 +105,9 @@ func TestAnIDMayBeShortenedAsLongAsItNamesOneSession(t *testing.T) {
 		{"nothing", ""},
 		{sesShop + "x", ""},
 	} {
-		id, err := resolve(list, c.arg)
-		if string(id) != c.want || (err == nil) != (c.want != "") {
-			t.Errorf("resolve(%q) = %q, %v; want %q", c.arg, id, err, c.want)
+		found, err := resolve(list, c.arg)
+		if id := string(found.SessionID); id != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("resolve(%q) = %q, %v; want %q", c.arg, found.SessionID, err, c.want)
 		}
 	}
 	_, err := resolve(list, "4k2")

@@ -24,13 +24,13 @@ const maxCandidates = 5
 
 // resolve finds the session that arg names: by its whole id, or by a beginning
 // that no other session has, with or without the prefix.
-func resolve(sessions []session.Summary, arg string) (turn.SessionID, error) {
+func resolve(sessions []session.Summary, arg string) (session.Summary, error) {
 	want := strings.ToLower(strings.TrimPrefix(strings.TrimSpace(arg), idPrefix))
 	var found []session.Summary
 	for _, s := range sessions {
 		id := strings.TrimPrefix(string(s.SessionID), idPrefix)
 		if id == want {
-			return s.SessionID, nil
+			return s, nil
 		}
 		if want != "" && strings.HasPrefix(id, want) {
 			found = append(found, s)
@@ -38,9 +38,9 @@ func resolve(sessions []session.Summary, arg string) (turn.SessionID, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", withHint(turn.Refuse(turn.UnknownSession, "no session is called %q", arg), "deckhand sessions lists them")
+		return session.Summary{}, withHint(turn.Refuse(turn.UnknownSession, "no session is called %q", arg), "deckhand sessions lists them")
 	case 1:
-		return found[0].SessionID, nil
+		return found[0], nil
 	}
 	var names []string
 	for _, s := range found[:min(len(found), maxCandidates)] {
@@ -49,14 +49,14 @@ func resolve(sessions []session.Summary, arg string) (turn.SessionID, error) {
 	if more := len(found) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))
 	}
-	return "", withHint(usagef("%q begins the ids of %d sessions", arg, len(found)), "%s", strings.Join(names, "\n  "))
+	return session.Summary{}, withHint(usagef("%q begins the ids of %d sessions", arg, len(found)), "%s", strings.Join(names, "\n  "))
 }
 
 // resolve lists the sessions of v and finds the one that arg names.
-func (v *view) resolve(ctx context.Context, arg string) (turn.SessionID, error) {
+func (v *view) resolve(ctx context.Context, arg string) (session.Summary, error) {
 	sessions, err := v.List(ctx)
 	if err != nil {
-		return "", err
+		return session.Summary{}, err
 	}
 	return resolve(sessions, arg)
 }

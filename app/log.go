@@ -55,9 +55,11 @@ func (a *app) log(ctx context.Context, v *view, arg string, limit int, follow bo
 	}
 	id := turn.SessionID("")
 	if arg != "" {
-		if id, err = resolve(sessions, arg); err != nil {
+		found, err := resolve(sessions, arg)
+		if err != nil {
 			return err
 		}
+		id = found.SessionID
 	}
 	events, err := lastEvents(ctx, v, id, limit)
 	if err != nil {

@@ -27,11 +27,16 @@ func openLog(s Settings, stdio Stdio) (*slog.Logger, func() error, error) {
 	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, nil, fmt.Errorf("open log: %w", err)
 	}
-	file := &lumberjack.Logger{Filename: path, MaxSize: logFileMiB, MaxBackups: logOldFiles}
-	// lumberjack gives a new file 0600 and keeps the mode of an old one.
-	if err := os.Chmod(path, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	// lumberjack appends to a file that is there and keeps its mode; one that
+	// it makes is 0600.
+	made, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err == nil {
+		err = errors.Join(made.Chmod(0o600), made.Close())
+	}
+	if err != nil {
 		return nil, nil, fmt.Errorf("open log: %w", err)
 	}
+	file := &lumberjack.Logger{Filename: path, MaxSize: logFileMiB, MaxBackups: logOldFiles}
 	options := &slog.HandlerOptions{Level: s.LogLevel}
 	var handler slog.Handler = slog.NewJSONHandler(file, options)
 	if isTerminal(stdio.Err) {

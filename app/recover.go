@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deckhand/gateway/control"
+	"deckhand/tray"
 )
 
 func (a *app) recoverCommand() *cobra.Command {
@@ -29,26 +30,18 @@ uses it.`,
 }
 
 func (a *app) recovery(ctx context.Context, v *view, arg string) error {
-	id, err := v.resolve(ctx, arg)
+	found, err := v.resolve(ctx, arg)
 	if err != nil {
 		return err
 	}
-	snapshot, err := v.Inspect(ctx, id)
+	token, err := v.RecoveryToken(ctx, found.SessionID)
 	if err != nil {
 		return err
-	}
-	token, err := v.RecoveryToken(ctx, id)
-	if err != nil {
-		return err
-	}
-	label := ""
-	if snapshot.Label != nil {
-		label = *snapshot.Label
 	}
 	if isTerminal(a.stdio.Out) {
 		a.notef("Paste this into a new chat. It holds the token of the session: show it to nobody else.\n\n")
 	}
-	a.printf("%s", printable(control.RecoveryPrompt(id, token, label)))
+	a.printf("%s", printable(control.RecoveryPrompt(found.SessionID, token, tray.Clean(found.Label))))
 	if v.live == nil {
 		a.notef("\nnote: no gateway is running; start one before you paste it: deckhand serve\n")
 	}

@@ -19,31 +19,6 @@ func row(s session.Summary) tray.Row {
 	}
 }
 
-// rowOf is row for the whole state.
-func rowOf(s session.Snapshot) tray.Row {
-	r := tray.Row{
-		ID: string(s.SessionID), Folder: s.WorkingDirectory, Profile: string(s.Profile), Status: tray.Status(s.Status),
-	}
-	if s.Label != nil {
-		r.Label = *s.Label
-	}
-	if s.LeaseExpiresAt != nil {
-		r.LeaseEnds = *s.LeaseExpiresAt
-	}
-	if s.PendingTurn != nil {
-		r.TurnOpened = s.PendingTurn.OpenedAt
-	}
-	if s.CurrentRun != nil {
-		for _, action := range s.CurrentRun.Running {
-			r.Tools = append(r.Tools, action.Name)
-		}
-	}
-	if s.LaunchError != nil {
-		r.Code = string(s.LaunchError.Code)
-	}
-	return r
-}
-
 // gatewayRow turns what a gateway says of itself into the menu's line.
 func gatewayRow(s admin.Status) tray.Gateway {
 	g := tray.Gateway{Running: true, Version: s.Version, PID: s.PID, Address: s.LocalAddress,

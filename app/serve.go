@@ -72,6 +72,11 @@ func (a *app) serve(ctx context.Context, s Settings, allowRoot bool) (err error)
 	if err := makeState(s.StateDir); err != nil {
 		return err
 	}
+	// Asked before the log is opened, which is the running gateway's own. The
+	// ledger's lock is what really keeps a second one out.
+	if _, status, err := a.dial(ctx, s); err == nil {
+		return withHint(&gateway.RunningError{Status: status}, "look at it with: deckhand sessions")
+	}
 	log, closeLog, err := openLog(s, a.stdio)
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -114,9 +113,9 @@ func (a *app) table(columns ...column) {
 	p := a.paint()
 	widths := make([]int, len(columns))
 	for i, c := range columns {
-		widths[i] = utf8.RuneCountInString(c.title)
+		widths[i] = tray.Width(c.title)
 		for _, cell := range c.cells {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			widths[i] = max(widths[i], tray.Width(cell))
 		}
 	}
 	line := func(cell func(i int) (text, shown string)) {
@@ -125,7 +124,7 @@ func (a *app) table(columns ...column) {
 			text, shown := cell(i)
 			b.WriteString(shown)
 			if i < len(columns)-1 {
-				b.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text)+2))
+				b.WriteString(strings.Repeat(" ", widths[i]-tray.Width(text)+2))
 			}
 		}
 		a.printf("%s\n", strings.TrimRight(b.String(), " "))

@@ -36,11 +36,11 @@ func (a *app) showCommand() *cobra.Command {
 }
 
 func (a *app) show(ctx context.Context, v *view, arg string, full bool) error {
-	id, err := v.resolve(ctx, arg)
+	summary, err := v.resolve(ctx, arg)
 	if err != nil {
 		return err
 	}
-	snapshot, err := v.Inspect(ctx, id)
+	snapshot, err := v.Inspect(ctx, summary.SessionID)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (a *app) show(ctx context.Context, v *view, arg string, full bool) error {
 		return a.printJSON(snapshot)
 	}
 	sheet := sheet{app: a, paint: a.paint(), full: full, now: a.now()}
-	sheet.session(snapshot, v.live != nil)
+	sheet.session(row(summary), snapshot, v.live != nil)
 	return nil
 }
 
@@ -85,8 +85,9 @@ func (s sheet) body(indent, text string) {
 	}
 }
 
-func (s sheet) session(snap session.Snapshot, live bool) {
-	r := rowOf(snap)
+// session prints what is known: r is the line of the list, which knows the lease
+// that the whole state keeps for its holder.
+func (s sheet) session(r tray.Row, snap session.Snapshot, live bool) {
 	s.printf("%s %s\n", tray.Glyph(r, s.now), s.bold(tray.Title(r)))
 	s.line("session id", "%s", snap.SessionID)
 	s.line("status", "%s", s.paint.status(snap.Status, tray.Doing(r, s.now)))
@@ -103,7 +104,7 @@ func (s sheet) session(snap session.Snapshot, live bool) {
 		s.line("claude id", "%s", *snap.ClaudeSessionID)
 	}
 	if run := snap.CurrentRun; run != nil {
-		s.line("run", "%d, %s, %d turns, %d actions, since %s", run.Number, tray.Clean(run.State), run.Turns, run.Actions, s.at(run.StartedAt))
+		s.line("run", "%d, %d turns, %d actions, since %s", run.Number, run.Turns, run.Actions, s.at(run.StartedAt))
 		for _, action := range run.Running {
 			s.line("running", "%s, %d s, %s", tray.Clean(action.Name), action.Seconds, size(action.Bytes))
 		}
@@ -167,6 +168,9 @@ func (s sheet) history(snap session.Snapshot) {
 		s.printf("  %s\n", s.dim("older ones are left out"))
 	}
 	for _, t := range snap.History {
+		if t.Prompt == "" && t.Text == "" && len(t.Results) == 0 {
+			continue // the turn that waits
+		}
 		s.printf("  %s\n", s.dim(fmt.Sprintf("turn %d", t.Sequence)))
 		if t.Prompt != "" {
 			s.printf("    prompt: %s\n", s.oneLine(t.Prompt))

@@ -35,21 +35,22 @@ deckhand recover.`,
 }
 
 func (a *app) stop(ctx context.Context, v *view, arg, reason string) error {
-	id, err := v.resolve(ctx, arg)
+	found, err := v.resolve(ctx, arg)
 	if err != nil {
 		return err
 	}
 	if v.live == nil {
-		return withHint(admin.ErrNotRunning, "a run that is still alive is ended by the next gateway: deckhand serve, then deckhand stop %s", id)
+		return withHint(admin.ErrNotRunning, "a run that is still alive is ended by the next gateway: deckhand serve, then deckhand stop %s", found.SessionID)
 	}
-	snapshot, err := v.live.Stop(ctx, id, reason)
+	snapshot, err := v.live.Stop(ctx, found.SessionID, reason)
 	if err != nil {
 		return err
 	}
 	if a.json {
 		return a.printJSON(snapshot)
 	}
-	r := rowOf(snapshot)
-	a.printf("%s  %s: %s\n", id, tray.Title(r), tray.Doing(r, a.now()))
+	r := row(found)
+	r.Status = tray.Status(snapshot.Status)
+	a.printf("%s  %s: %s\n", found.SessionID, tray.Title(r), tray.Doing(r, a.now()))
 	return nil
 }

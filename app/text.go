@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"deckhand/tray"
 )
 
 // Stdio is where a run prints.
@@ -72,7 +74,7 @@ func size(n int64) string {
 	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 }
 
-// pad fills s with blanks up to width characters.
+// pad fills s with blanks up to width columns.
 func pad(s string, width int) string {
-	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
+	return s + strings.Repeat(" ", max(0, width-tray.Width(s)))
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/width"
 )
 
 // MaxTitle is the length of a session's title in a menu, in characters.
@@ -101,6 +103,24 @@ func joined(runes []rune, i int) bool {
 }
 
 func regional(r rune) bool { return r >= 0x1F1E6 && r <= 0x1F1FF }
+
+// Width is how many columns of a terminal s takes. Terminals differ in how they
+// show joined emoji; this counts what those do that join them.
+func Width(s string) int {
+	runes, n := []rune(s), 0
+	for i, r := range runes {
+		switch {
+		case r == zeroWidthNonJoiner, i > 0 && joined(runes, i) && !regional(r):
+			continue
+		}
+		n++
+		switch width.LookupRune(r).Kind() {
+		case width.EastAsianWide, width.EastAsianFullwidth:
+			n++
+		}
+	}
+	return n
+}
 
 // Escape makes a title show as it is written: menus on Linux take "_", those on
 // Windows "&" as the mark of a shortcut.

@@ -59,6 +59,14 @@ func TestEscapeShowsShortcutMarksAsTheyAreWritten(t *testing.T) {
 	}
 }
 
+func TestWidthCountsColumns(t *testing.T) {
+	for s, want := range map[string]int{"": 0, "shop": 4, "日本": 4, "é": 1, "e\u0301": 1, "👩‍💻": 2, "👍🏽": 2, "🇫🇷": 2, "◐ a…": 4} {
+		if got := Width(s); got != want {
+			t.Errorf("Width(%q) = %d, want %d", s, got, want)
+		}
+	}
+}
+
 func FuzzCleanIsStableAndHarmless(f *testing.F) {
 	for _, s := range []string{"", "a\nb", "👩‍💻", "\x1b]0;x\a", "\u202e", "\xff"} {
 		f.Add(s)
