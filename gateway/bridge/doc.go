@@ -14,8 +14,10 @@
 //   - A streamed question gets message_start at once and a ping every
 //     PingInterval, a tool call gets an event stream with a comment every
 //     PingInterval, until the answer comes: for hours, if need be.
-//   - A model request that is no turn is refused at once with a 400, which
-//     ends the run, and offered as TailOther so that the gateway knows.
+//   - A model request that is no turn is refused at once with a 400, and
+//     offered as TailOther so that the gateway knows. That, and any other
+//     refusal, is the end of the run: no later request is answered or offered
+//     (after a compaction that failed Claude Code would go on).
 //   - Whatever usage Claude Code computes with is small and constant.
 //
 // # When two requests are the same question

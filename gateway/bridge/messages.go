@@ -19,6 +19,10 @@ func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
+	if code := s.turns.over(); code != "" {
+		s.fail(w, http.StatusBadRequest, anthropic.InvalidRequest, string(code))
+		return
+	}
 	tail := Classify(req, s.expect)
 	offer := link.Offer{Run: s.cfg.Run, Digest: Digest(req), Tail: tail.Kind, Summary: tail.Summary}
 	if tail.Kind == link.TailResults {
@@ -33,7 +37,8 @@ func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
 	}
 	if tail.Kind == link.TailOther {
 		s.cfg.Log.Warn("model request is no turn", "summary", tail.Summary)
-		s.fail(w, http.StatusBadRequest, anthropic.InvalidRequest, string(turn.UnexpectedModelRequest))
+		code := s.turns.refuse(turn.UnexpectedModelRequest)
+		s.fail(w, http.StatusBadRequest, anthropic.InvalidRequest, string(code))
 		return
 	}
 	a := asked{question: q, id: messageID(offer.Digest), model: req.Model, server: s.cfg.Name}

@@ -1,6 +1,8 @@
 package bridge
 
 import (
+	"cmp"
+	"errors"
 	"slices"
 	"sync"
 
@@ -22,6 +24,9 @@ type turns struct {
 	asked int
 	// released are the ids of the calls of the newest answer.
 	released []turn.ToolUseID
+	// refused is the code of the first refusal. After it nothing is answered
+	// any more: Claude Code goes on after a compaction that failed.
+	refused turn.Code
 }
 
 // question is one model request, offered once however often it is asked.
@@ -74,6 +79,9 @@ func (t *turns) answer(q *question, release link.Release, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	q.release, q.err = release, err
+	if refusal, ok := errors.AsType[*turn.Refusal](err); ok {
+		t.refuseLocked(refusal.Code)
+	}
 	if err == nil {
 		t.released = nil
 		for _, c := range release.Calls {
@@ -81,6 +89,23 @@ func (t *turns) answer(q *question, release link.Release, err error) {
 		}
 	}
 	close(q.done)
+}
+
+// refuse notes that the run is over, and returns why.
+func (t *turns) refuse(code turn.Code) turn.Code {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.refuseLocked(code)
+	return t.refused
+}
+
+func (t *turns) refuseLocked(code turn.Code) { t.refused = cmp.Or(t.refused, code) }
+
+// over returns why nothing is answered any more, or "".
+func (t *turns) over() turn.Code {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.refused
 }
 
 // inOrder returns the ids of results in the order in which their calls were

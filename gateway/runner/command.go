@@ -66,7 +66,16 @@ func Command(p Plan, dir Dir, addr string) (args, env []string) {
 	if !p.ShortWaits {
 		env = append(env, longWaits...)
 	}
-	return args, slices.Concat(env, p.ExtraEnv)
+	return args, override(env, p.ExtraEnv)
+}
+
+// override puts the entries of extra in the place of those of the same name.
+func override(env, extra []string) []string {
+	for _, e := range extra {
+		name, _, _ := strings.Cut(e, "=")
+		env = slices.DeleteFunc(env, func(have string) bool { return strings.HasPrefix(have, name+"=") })
+	}
+	return slices.Concat(env, extra)
 }
 
 // longWaits let a model request and a tool call wait for hours.

@@ -64,38 +64,6 @@ func homeOf(session turn.SessionID) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// TranscriptExists reports whether Claude Code could resume a session: whether
-// its transcript is in the home. It decides between --resume and --session-id.
-func (r *Runner) TranscriptExists(home, claudeSession string) bool {
-	if !uuidForm.MatchString(claudeSession) {
-		return false
-	}
-	// The folder is named after the working directory of the run that made it.
-	found, err := filepath.Glob(filepath.Join(escapeGlob(home), configName, "projects", "*", claudeSession+".jsonl"))
-	if err != nil {
-		return false
-	}
-	for _, path := range found {
-		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// escapeGlob makes a path stand for itself in a pattern.
-func escapeGlob(path string) string {
-	var out []rune
-	for _, r := range path {
-		switch r {
-		case '*', '?', '[', '\\':
-			out = append(out, '\\')
-		}
-		out = append(out, r)
-	}
-	return string(out)
-}
-
 // privateDir makes a directory that only this user can use, or checks that it
 // is one. It returns the path without symlinks.
 func privateDir(path string) (string, error) {

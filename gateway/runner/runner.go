@@ -28,7 +28,7 @@ type Config struct {
 	// Bubblewrap is the path of bwrap; "" looks it up.
 	Bubblewrap string
 	// ShortWaits leaves out the settings that let Claude Code wait for hours,
-	// and ExtraEnv adds to its environment: tests make it lose patience.
+	// and ExtraEnv sets variables of its environment: tests make it lose patience.
 	ShortWaits bool
 	ExtraEnv   []string
 	// Log is discarded if nil.
@@ -68,14 +68,18 @@ func (r *Runner) prepare(s Spec) (Dir, error) {
 		return "", err
 	}
 	plan := Plan{Spec: s, Protocol: link.Version, Socket: r.cfg.Socket, Home: filepath.Join(homes, homeOf(s.Session)),
-		Resume: r.TranscriptExists(r.Home(s.Session), s.ClaudeSession), Bubblewrap: r.cfg.Bubblewrap,
-		ShortWaits: r.cfg.ShortWaits, ExtraEnv: r.cfg.ExtraEnv}
+		Bubblewrap: r.cfg.Bubblewrap, ShortWaits: r.cfg.ShortWaits, ExtraEnv: r.cfg.ExtraEnv}
 	if err := plan.check(); err != nil {
 		return "", err
 	}
 	dir := Dir(filepath.Join(runs, string(s.Run)))
 	if locked, err := isLocked(dir); err != nil || locked {
 		return "", errors.Join(err, ErrLocked)
+	}
+	if plan.Resume = r.TranscriptExists(plan.Home, s.ClaudeSession); !plan.Resume {
+		if err := removeTranscripts(plan.Home, s.ClaudeSession); err != nil {
+			return "", err
+		}
 	}
 	for _, path := range []string{string(dir), dir.WorkingDirectory(), dir.emptyPath(), plan.Home,
 		filepath.Join(plan.Home, homeName), filepath.Join(plan.Home, configName), filepath.Join(plan.Home, tmpName)} {

@@ -45,6 +45,7 @@ func (s *shim) serve() link.Exit {
 		c.pumps.Wait()
 		return s.launchFailed(err)
 	}
+	s.log.Info("Claude Code started")
 	server := &http.Server{Handler: br, ReadHeaderTimeout: 30 * time.Second}
 	var serving sync.WaitGroup
 	serving.Go(func() {
