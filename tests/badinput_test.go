@@ -115,6 +115,10 @@ func TestAReplyThatMakesNoSenseChangesNothing(t *testing.T) {
 	chat := g.Chat()
 	s := chat.Start(chatgpt.Start{})
 	turn := s.Turn()
+	// The first use of a lease is a change of its own.
+	if _, err := s.Status(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
 	before := s.Last.Revision
 	// with is like the one above; values are JSON.
 	with := func(changes map[string]any) map[string]any {
@@ -136,26 +140,26 @@ func TestAReplyThatMakesNoSenseChangesNothing(t *testing.T) {
 		args map[string]any
 		code string
 	}{
-		"another turn":         {with(map[string]any{"turn_id": "trn_other", "text": "done"}), "turn_not_pending"},
-		"a stale lease":        {with(map[string]any{"lease_id": "lea_other", "text": "done"}), "lease_mismatch"},
-		"a made-up session":    {with(map[string]any{"native_session_id": "ses_other", "text": "done"}), "unknown_session"},
-		"neither text nor":     {with(nil), "reply_invalid"},
-		"blank text":           {with(map[string]any{"text": " \n\u200b"}), "reply_invalid"},
-		"17 calls":             {with(map[string]any{"tool_calls": calls(17, "Read", read)}), ""},
-		"a tool it lacks":      {with(map[string]any{"tool_calls": calls(1, "Bash", map[string]any{"command": "ls"})}), "reply_invalid"},
-		"a write tool":         {with(map[string]any{"tool_calls": calls(1, "Write", map[string]any{"file_path": "/tmp/x", "content": "x"})}), "reply_invalid"},
-		"RunCommand":           {with(map[string]any{"tool_calls": calls(1, "RunCommand", map[string]any{"argv": []string{"true"}})}), "reply_invalid"},
-		"arguments off schema": {with(map[string]any{"tool_calls": calls(1, "Read", map[string]any{"path": "/etc/hostname"})}), "reply_invalid"},
-		"one bad of two":       {with(map[string]any{"tool_calls": append(calls(1, "Read", read), calls(1, "Read", map[string]any{})...)}), "reply_invalid"},
-		"arguments as text":    {with(map[string]any{"tool_calls": calls(1, "Read", "/etc/hostname")}), "invalid_arguments"},
-		"2^53+1 in a call":     {with(map[string]any{"tool_calls": calls(1, "Read", json.RawMessage(`{"file_path":"/etc/hostname","offset":9007199254740993}`))}), ""},
-		"1.5 in a call":        {with(map[string]any{"tool_calls": calls(1, "Read", json.RawMessage(`{"file_path":"/etc/hostname","offset":1.5}`))}), ""},
-		"duplicates in a call": {with(map[string]any{"tool_calls": calls(1, "Read", json.RawMessage(`{"file_path":"/a","file_path":"/b"}`))}), ""},
-		"a key too short":      {with(map[string]any{"reply_id": "r", "text": "done"}), "invalid_arguments"},
-		"wait of 51":           {with(map[string]any{"wait_seconds": 51, "text": "done"}), "invalid_arguments"},
-		"text of 800 KiB":      {with(map[string]any{"text": strings.Repeat("x", 800<<10)}), ""},
-		"unknown argument":     {with(map[string]any{"text": "done", "model": "opus"}), "invalid_arguments"},
-		"turn left out":        {with(map[string]any{"text": "done", "turn_id": nil}), "invalid_arguments"},
+		"another turn":          {with(map[string]any{"turn_id": "trn_other", "text": "done"}), "turn_not_pending"},
+		"a stale lease":         {with(map[string]any{"lease_id": "lea_other", "text": "done"}), "lease_mismatch"},
+		"a made-up session":     {with(map[string]any{"native_session_id": "ses_other", "text": "done"}), "unknown_session"},
+		"neither text nor call": {with(nil), "reply_invalid"},
+		"blank text":            {with(map[string]any{"text": " \n\u200b"}), "reply_invalid"},
+		"17 calls":              {with(map[string]any{"tool_calls": calls(17, "Read", read)}), ""},
+		"a tool it lacks":       {with(map[string]any{"tool_calls": calls(1, "Bash", map[string]any{"command": "ls"})}), "profile_violation"},
+		"a write tool":          {with(map[string]any{"tool_calls": calls(1, "Write", map[string]any{"file_path": "/tmp/x", "content": "x"})}), "profile_violation"},
+		"RunCommand":            {with(map[string]any{"tool_calls": calls(1, "RunCommand", map[string]any{"argv": []string{"true"}})}), "tool_unavailable"},
+		"arguments off schema":  {with(map[string]any{"tool_calls": calls(1, "Read", map[string]any{"path": "/etc/hostname"})}), "invalid_arguments"},
+		"one bad of two":        {with(map[string]any{"tool_calls": append(calls(1, "Read", read), calls(1, "Read", map[string]any{})...)}), "invalid_arguments"},
+		"arguments as text":     {with(map[string]any{"tool_calls": calls(1, "Read", "/etc/hostname")}), "invalid_arguments"},
+		"2^53+1 in a call":      {with(map[string]any{"tool_calls": calls(1, "Read", json.RawMessage(`{"file_path":"/etc/hostname","offset":9007199254740993}`))}), ""},
+		"1.5 in a call":         {with(map[string]any{"tool_calls": calls(1, "Read", json.RawMessage(`{"file_path":"/etc/hostname","offset":1.5}`))}), ""},
+		"duplicates in a call":  {with(map[string]any{"tool_calls": calls(1, "Read", json.RawMessage(`{"file_path":"/a","file_path":"/b"}`))}), ""},
+		"a key too short":       {with(map[string]any{"reply_id": "r", "text": "done"}), "invalid_arguments"},
+		"wait of 51":            {with(map[string]any{"wait_seconds": 51, "text": "done"}), "invalid_arguments"},
+		"text of 800 KiB":       {with(map[string]any{"text": strings.Repeat("x", 800<<10)}), ""},
+		"unknown argument":      {with(map[string]any{"text": "done", "model": "opus"}), "invalid_arguments"},
+		"turn left out":         {with(map[string]any{"text": "done", "turn_id": nil}), "invalid_arguments"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := chat.Call(t.Context(), chatgpt.ToolReply, c.args)

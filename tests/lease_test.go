@@ -166,11 +166,15 @@ func TestRecoveryRotatesLeaseAndToken(t *testing.T) {
 	}
 }
 
+// shortLease is a lease that ends within a test, and leaves Claude Code the time
+// to start on a busy machine.
+var shortLease = []string{"DECKHAND_LEASE=25s", "DECKHAND_MAX_WAIT=20s"}
+
 // TestAnExpiredLeaseStopsTheRunAndStaysReadable waits until nobody has answered
 // for too long.
 func TestAnExpiredLeaseStopsTheRunAndStaysReadable(t *testing.T) {
 	t.Parallel()
-	g := rig.Start(t, rig.With("DECKHAND_LEASE=3s", "DECKHAND_MAX_WAIT=2s"))
+	g := rig.Start(t, rig.With(shortLease...))
 	s := expired(t, g, g.Chat())
 	g.AwaitOnlyItself()
 	answer, err := s.Status(t.Context(), 0)

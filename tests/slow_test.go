@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,22 +13,20 @@ import (
 )
 
 const (
-	slowFiles = 24
-	slowSize  = 250 << 20
+	slowFiles = 16
+	slowSize  = 8 << 20
+	slowText  = "word x"
 )
 
-// slowTree makes a directory that takes seconds to search: files with a few
-// bytes at their end and a hole of 250 MiB before, which take no room.
+// slowTree makes a directory that takes a second or more to search for
+// slowText, which nearly occurs at every word and nowhere in full.
 func slowTree(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
+	line := strings.Repeat("word ", 15) + "\n"
+	body := []byte(strings.Repeat(line, slowSize/len(line)))
 	for i := range slowFiles {
-		file, err := os.Create(filepath.Join(dir, fmt.Sprintf("hole-%02d.txt", i)))
-		must(t, err)
-		if _, err := file.WriteAt([]byte("the needle\n"), slowSize); err != nil {
-			t.Fatal(err)
-		}
-		must(t, file.Close())
+		must(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("words-%02d.txt", i)), body, 0o600))
 	}
 	return dir
 }
@@ -39,7 +38,7 @@ func beginSlow(t *testing.T, s *fakechatgpt.Session) {
 	args := map[string]any{
 		"native_session_id": s.ID, "lease_id": s.Lease, "turn_id": s.Last.Turn.ID, "reply_id": chatgpt.Key(),
 		"wait_seconds": 0,
-		"tool_calls":   []any{fakechatgpt.Call("SearchText", map[string]any{"text": "the needle"})},
+		"tool_calls":   []any{fakechatgpt.Call("SearchText", map[string]any{"text": slowText})},
 	}
 	if _, err := s.Client().Call(t.Context(), chatgpt.ToolReply, args); err != nil {
 		t.Fatal(err)

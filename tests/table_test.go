@@ -21,23 +21,22 @@ func TestTheTableOfStatusesHoldsOnTheWire(t *testing.T) {
 	g := rig.Start(t)
 	busy := row{continued: "run_active", replied: "turn_not_pending"}
 	for name, c := range map[string]struct {
-		reach    func(*testing.T, *rig.Gateway, *fakechatgpt.Chat) *fakechatgpt.Session
-		statuses []string
-		want     row
+		reach func(*testing.T, *rig.Gateway, *fakechatgpt.Chat) *fakechatgpt.Session
+		want  row
 	}{
-		"running":           {running, []string{"running"}, busy},
-		"executing":         {executing, []string{"executing"}, busy},
-		"waiting_for_gpt":   {waiting, []string{"waiting_for_gpt"}, row{continued: "run_active"}},
-		"idle":              {idle, []string{"idle"}, row{replied: "turn_not_pending"}},
-		"failed":            {failed, []string{"failed"}, row{replied: "turn_not_pending"}},
-		"stopping":          {stopping, []string{"stopping"}, row{"session_stopped", "session_stopped", "replay", "session_stopped"}},
-		"stopped":           {stopped, []string{"stopped"}, row{"session_stopped", "session_stopped", "replay", ""}},
-		"recovery_required": {lost, []string{"recovery_required"}, row{continued: "recovery_required", replied: "recovery_required"}},
+		"running":           {running, busy},
+		"executing":         {executing, busy},
+		"waiting_for_gpt":   {waiting, row{continued: "run_active"}},
+		"idle":              {idle, row{replied: "turn_not_pending"}},
+		"failed":            {failed, row{replied: "turn_not_pending"}},
+		"stopping":          {stopping, row{"session_stopped", "session_stopped", "replay", "session_stopped"}},
+		"stopped":           {stopped, row{"session_stopped", "session_stopped", "replay", ""}},
+		"recovery_required": {lost, row{continued: "recovery_required", replied: "recovery_required"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tryRow(t, g, c.want, func(t *testing.T) *fakechatgpt.Session {
 				s := c.reach(t, g, g.Chat())
-				if s.Last.Status != c.statuses[0] {
+				if s.Last.Status != name {
 					t.Fatalf("the session is %s", fakechatgpt.Describe(s.Last))
 				}
 				return s
@@ -50,7 +49,7 @@ func TestTheTableOfStatusesHoldsOnTheWire(t *testing.T) {
 // short.
 func TestTheTableHoldsForAnExpiredLease(t *testing.T) {
 	t.Parallel()
-	g := rig.Start(t, rig.With("DECKHAND_LEASE=3s", "DECKHAND_MAX_WAIT=2s"))
+	g := rig.Start(t, rig.With(shortLease...))
 	want := row{continued: "lease_expired", replied: "lease_expired"}
 	tryRow(t, g, want, func(t *testing.T) *fakechatgpt.Session { return expired(t, g, g.Chat()) })
 }
@@ -80,29 +79,14 @@ func tryRow(t *testing.T, g *rig.Gateway, want row, reach func(*testing.T) *fake
 		}},
 	}
 	session := reach(t)
+	status := session.Last.Status
 	for _, call := range calls {
-		if call.want == "" {
-			continue
-		}
-		before := session.Last.Revision
-		answer, err := call.make(t, session)
-		if call.want == "replay" {
-			if err != nil || !answer.Replay {
-				t.Errorf("%s should replay: %v", call.name, err)
-			}
-			continue
-		}
-		if code := chatgpt.CodeOf(err); code != call.want {
-			t.Errorf("%s was answered with %v, want %s", call.name, err, call.want)
-		}
-		// status always answers the holder, and nothing has changed.
-		after, err := session.Status(t.Context(), 0)
-		if err != nil {
-			t.Errorf("status after a refused %s: %v", call.name, err)
-		} else if after.Revision != before {
-			t.Errorf("a refused %s moved the revision from %d to %d", call.name, before, after.Revision)
+		if call.want != "" {
+			tryRefused(t, session, call.name, call.want, call.make)
 		}
 	}
+	// An allowed call may change the status; the next one then needs another
+	// session.
 	for _, call := range calls {
 		if call.want != "" {
 			continue
@@ -113,22 +97,46 @@ func tryRow(t *testing.T, g *rig.Gateway, want row, reach func(*testing.T) *fake
 		if _, err := call.make(t, session); err != nil {
 			t.Errorf("%s should be allowed: %v", call.name, err)
 		}
-		end(t, session)
-		session = nil
+		if session.Last.Status != status {
+			end(t, g, session)
+			session = nil
+		}
 	}
 	if session != nil {
-		end(t, session)
+		end(t, g, session)
+	}
+}
+
+// tryRefused makes a call that must be refused and must change nothing.
+func tryRefused(t *testing.T, s *fakechatgpt.Session, name, want string,
+	call func(*testing.T, *fakechatgpt.Session) (*chatgpt.Answer, error)) {
+	t.Helper()
+	// The first use of a lease is a change of its own.
+	before, err := s.Status(t.Context(), 0)
+	must(t, err)
+	answer, err := call(t, s)
+	switch {
+	case want == "replay" && (err != nil || !answer.Replay):
+		t.Errorf("%s should replay: %v", name, err)
+	case want != "replay" && chatgpt.CodeOf(err) != want:
+		t.Errorf("%s was answered with %v, want %s", name, err, want)
+	}
+	after, err := s.Status(t.Context(), 0)
+	if err != nil {
+		t.Errorf("status always answers the holder, but after a refused %s: %v", name, err)
+	} else if after.Revision != before.Revision {
+		t.Errorf("a refused %s moved the revision from %d (%s) to %d (%s)", name,
+			before.Revision, before.Status, after.Revision, after.Status)
 	}
 }
 
 // end stops a session, so that it does not count as live any more.
-func end(t *testing.T, s *fakechatgpt.Session) {
+func end(t *testing.T, g *rig.Gateway, s *fakechatgpt.Session) {
 	t.Helper()
-	_, err := s.Status(t.Context(), 0)
-	if chatgpt.CodeOf(err) != "" {
-		return
+	g.Thaw()
+	if _, err := s.Status(t.Context(), 0); chatgpt.CodeOf(err) == "" {
+		s.Halt()
 	}
-	s.Halt()
 }
 
 // running freezes Claude Code before it can ask anything.
@@ -137,17 +145,11 @@ func running(t *testing.T, g *rig.Gateway, chat *fakechatgpt.Chat) *fakechatgpt.
 	// A reply that ends the run leaves it running until Claude Code has ended,
 	// which a frozen one does not.
 	s := waiting(t, g, chat)
-	freeze(t, g.ClaudeCode().PID)
+	g.Freeze(g.ClaudeCode().PID)
 	if _, err := s.Reply(t.Context(), chatgpt.Reply{Text: "done"}); err != nil {
 		t.Fatal(err)
 	}
 	return s
-}
-
-// freeze stops a process for the rest of the test.
-func freeze(t *testing.T, pid int) {
-	t.Helper()
-	must(t, syscall.Kill(pid, syscall.SIGSTOP))
 }
 
 func executing(t *testing.T, g *rig.Gateway, chat *fakechatgpt.Chat) *fakechatgpt.Session {
@@ -181,11 +183,11 @@ func failed(t *testing.T, g *rig.Gateway, chat *fakechatgpt.Chat) *fakechatgpt.S
 	return s
 }
 
-// stopping freezes Claude Code, so that it takes its time to end.
+// stopping freezes the shim, so that nobody ends Claude Code.
 func stopping(t *testing.T, g *rig.Gateway, chat *fakechatgpt.Chat) *fakechatgpt.Session {
 	t.Helper()
 	s := waiting(t, g, chat)
-	freeze(t, g.ClaudeCode().PID)
+	g.Freeze(g.Shim().PID)
 	if _, err := s.Stop(t.Context(), "tried"); err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ type Session struct {
 // Turn waits until a turn waits for its reply, and returns it.
 func (s *Session) Turn() *chatgpt.Turn {
 	s.t.Helper()
-	answer, err := s.Await(s.t.Context())
+	answer, err := s.settle()
 	if err != nil {
 		s.t.Fatalf("wait for a turn: %v", err)
 	}
@@ -23,6 +23,15 @@ func (s *Session) Turn() *chatgpt.Turn {
 		s.t.Fatalf("no turn waits: %s", Describe(answer))
 	}
 	return answer.Turn
+}
+
+// settle waits until ChatGPT is the one to act. It asks at least once, since
+// another conversation may have acted since the last answer.
+func (s *Session) settle() (*chatgpt.Answer, error) {
+	if _, err := s.Status(s.t.Context(), 0); err != nil {
+		return nil, err
+	}
+	return s.Await(s.t.Context())
 }
 
 // Do replies with calls and returns the turn that brings their results.
@@ -58,7 +67,7 @@ func (s *Session) Say(text string) *chatgpt.Answer {
 // Ended waits until nothing runs and checks the status.
 func (s *Session) Ended(status string) *chatgpt.Answer {
 	s.t.Helper()
-	answer, err := s.Await(s.t.Context())
+	answer, err := s.settle()
 	if err != nil {
 		s.t.Fatalf("wait for the end of the run: %v", err)
 	}

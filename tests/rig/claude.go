@@ -4,8 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"time"
 
 	"deckhand/app/demo/process"
@@ -24,6 +27,40 @@ func (g *Ground) ClaudeCode() process.Process {
 		g.t.Fatalf("there are %d Claude Code processes, not one: %v", len(found), found)
 	}
 	return found[0]
+}
+
+// Shim returns the one shim of the gateway's.
+func (g *Ground) Shim() process.Process {
+	g.t.Helper()
+	var found []process.Process
+	for _, p := range g.Processes() {
+		if strings.Contains(p.Args, " shim --run ") {
+			found = append(found, p)
+		}
+	}
+	if len(found) != 1 {
+		g.t.Fatalf("there are %d shims, not one: %v", len(found), found)
+	}
+	return found[0]
+}
+
+// Freeze stops a process without ending it, until Thaw or the end of the test.
+func (g *Ground) Freeze(pid int) {
+	g.t.Helper()
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		g.t.Fatal(err)
+	}
+	g.frozen = append(g.frozen, pid)
+}
+
+// Thaw lets all frozen processes go on.
+func (g *Ground) Thaw() {
+	for _, pid := range g.frozen {
+		if err := syscall.Kill(pid, syscall.SIGCONT); err != nil && !errors.Is(err, syscall.ESRCH) {
+			g.t.Error(err)
+		}
+	}
+	g.frozen = nil
 }
 
 // AwaitOnlyItself waits until nothing of the gateway's runs but itself.

@@ -26,7 +26,8 @@ type Ground struct {
 	// Book has every word of every conversation with it.
 	Book *fakechatgpt.Transcript
 
-	t testing.TB
+	t      testing.TB
+	frozen []int // by Freeze
 }
 
 func newGround(t testing.TB) *Ground {
@@ -101,6 +102,7 @@ func (g *Ground) Processes() []process.Process {
 
 // stopSessions stops what runs: a gateway's end leaves runs alive on purpose.
 func (g *Ground) stopSessions(ctx context.Context) error {
+	g.Thaw()
 	client, err := admin.NewClient(g.State)
 	if err != nil {
 		return err
