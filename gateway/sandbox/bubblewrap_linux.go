@@ -33,7 +33,7 @@ var baseFiles = []string{"/etc/ld.so.cache", "/etc/localtime"}
 // written, finds that it may not, and leaves the files in it as they are:
 // /proc/sys/kernel/core_pattern then runs a program of the writer's on the host.
 var writableProc = []string{"/proc/sys", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/scsi",
-	"/proc/driver", "/proc/acpi", "/proc/sysrq-trigger", "/proc/mtrr"}
+	"/proc/driver", "/proc/acpi", "/proc/pressure", "/proc/sysrq-trigger", "/proc/mtrr"}
 
 // bubblewrapArgs are the arguments of bwrap for a policy, without the command.
 // Every mount point is made in a root that is empty and ours, or is a path that

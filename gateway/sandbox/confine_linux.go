@@ -48,7 +48,7 @@ const (
 // against a mistake in the list of mounts. Reading is left to the mounts.
 // An older kernel applies what it knows; one without Landlock nothing.
 func restrictWrites(writable []string) error {
-	config := landlock.MustConfig(landlock.AccessFSSet(writeTrees | neverGiven | ll.AccessFSIoctlDev))
+	config := landlock.Config{HandledAccessFS: writeTrees | neverGiven | ll.AccessFSIoctlDev}
 	trees := append([]string{"/tmp", "/dev/shm"}, writable...)
 	return config.BestEffort().RestrictPaths(
 		landlock.PathAccess(writeTrees, trees...),

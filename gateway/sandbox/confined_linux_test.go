@@ -3,6 +3,7 @@ package sandbox
 import (
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -260,4 +261,49 @@ func TestWithoutPolicyListenThereIsNoListener(t *testing.T) {
 		t.Errorf("listener %v at %q", l, process.Addr())
 	}
 	process.Wait()
+}
+
+// The mounts are the boundary for files: they must hold without the stage's
+// Landlock and filter in front of them, as on a kernel that has no Landlock.
+func TestTheMountsHoldAlone(t *testing.T) {
+	dir := dirOutsideTmp(t)
+	ro, rw := filepath.Join(dir, "ro"), filepath.Join(dir, "rw")
+	mkdirs(t, ro, rw)
+	write(t, ro+"/file", "x")
+	alone := func(probe string, args ...string) string {
+		t.Helper()
+		l := launcher(t)
+		list, err := bubblewrapArgs(l.self, Policy{ReadOnly: []string{ro}, Writable: []string{rw}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := argumentFile(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		cmd := exec.CommandContext(t.Context(), l.bwrap, append([]string{"--args", "3", "--", stagePath, "probe", probe}, args...)...)
+		cmd.Env, cmd.ExtraFiles = probeEnv, []*os.File{file}
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return string(out)
+	}
+	if got := decode[[]string](t, alone("writableProc")); len(got) > 0 {
+		t.Errorf("could open %v", got)
+	}
+	for attempt, failure := range decode[map[string]string](t, alone("files",
+		"create "+ro+"/new", "open-to-write "+ro+"/file", "mode "+ro+"/file", "create "+dir+"/new",
+		"create /new", "create /usr/new", "create /etc/new", "create /dev/new", "create "+stageDir+"/new",
+		"device "+rw+"/null", "look /home")) {
+		if failure == "" {
+			t.Errorf("could %s", attempt)
+		}
+	}
+	for attempt, failure := range decode[map[string]string](t, alone("files", "create "+rw+"/new", "create /tmp/new")) {
+		if failure != "" {
+			t.Errorf("could not %s: %s", attempt, failure)
+		}
+	}
 }

@@ -201,6 +201,16 @@ var probes = map[string]func(args []string) (any, error){
 		os.Exit(7)
 		return nil, nil
 	},
+	// silent closes its standard output and then stays until it is asked to end.
+	"silent": func([]string) (any, error) {
+		asked := make(chan os.Signal, 1)
+		signal.Notify(asked, unix.SIGTERM)
+		if err := os.Stdout.Close(); err != nil {
+			return nil, err
+		}
+		<-asked
+		return nil, nil
+	},
 	// tree starts processes that left its session and ignore SIGTERM; all hold
 	// the lock. It says so, and stays too.
 	"tree": func(args []string) (any, error) {
