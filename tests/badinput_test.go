@@ -190,7 +190,7 @@ func TestFilesThatAreNotForReadingAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	key := filepath.Join(g.Home, ".ssh", "id_ed25519")
 	must(t, os.Mkdir(filepath.Dir(key), 0o700))
-	must(t, os.WriteFile(key, []byte("unique-private-key-text"), 0o600))
+	must(t, os.WriteFile(key, []byte(protectedText), 0o600))
 	must(t, os.WriteFile(filepath.Join(dir, "plain.txt"), []byte("plain\n"), 0o600))
 	must(t, syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600))
 	must(t, os.Symlink("plain.txt", filepath.Join(dir, "link")))
@@ -232,7 +232,7 @@ func TestFilesThatAreNotForReadingAreRefused(t *testing.T) {
 			if result.Outcome != "error" || (w.code != "" && result.Receipt.Code != w.code) {
 				t.Errorf("%s (%s): %s %s: %.200s; want an error %s", names[i], w.path, result.Outcome, result.Receipt.Code, result.Text, w.code)
 			}
-			if strings.Contains(result.Text, "unique-private-key-text") {
+			if strings.Contains(result.Text, protectedText) {
 				t.Errorf("%s: the key itself is in the answer", names[i])
 			}
 		}
@@ -246,7 +246,7 @@ func TestFilesThatAreNotForReadingAreRefused(t *testing.T) {
 	}
 	flush()
 	// A search of the whole home must pass the key over, and say so.
-	found := s.One("SearchText", map[string]any{"directory": g.Home, "text": "unique-private-key-text"})
+	found := s.One("SearchText", map[string]any{"directory": g.Home, "text": protectedText})
 	if found.Outcome != "ok" || strings.Contains(found.Text, "id_ed25519:") || !strings.Contains(found.Text, "protected") {
 		t.Errorf("a search of the home should skip the key and say so: %s", found.Text)
 	}
