@@ -3,6 +3,7 @@ package anthropic
 import (
 	"errors"
 	"strings"
+	"unicode"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -65,7 +66,13 @@ func (a Answer) Check() error {
 	return nil
 }
 
-func (a Answer) hasText() bool { return strings.TrimSpace(a.Text) != "" }
+// hasText reports whether the text has a visible character. Claude Code trims
+// with JavaScript's idea of white space, which is wider than Go's.
+func (a Answer) hasText() bool {
+	return strings.ContainsFunc(a.Text, func(r rune) bool {
+		return !unicode.In(r, unicode.White_Space, unicode.Cc, unicode.Cf)
+	})
+}
 
 // wireMessage is a message in an answer.
 type wireMessage struct {
