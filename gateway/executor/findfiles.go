@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -36,10 +35,11 @@ func (a findArguments) check() error {
 
 // found is a FindFiles under way.
 type found struct {
-	kind    string
-	match   *glob
-	limit   int
-	expired atomic.Bool
+	kind  string
+	match *glob
+	limit int
+	// timed ends when the time is up.
+	timed context.Context
 
 	b     strings.Builder
 	n     int // entries in b
@@ -76,11 +76,12 @@ func (e *Executor) findFiles(ctx context.Context, scope Scope, raw json.RawMessa
 	}
 	defer unix.Close(fd)
 
-	f := &found{kind: a.Kind, match: newGlob(a.Pattern, a.IgnoreCase), limit: a.Limit, progress: progress}
+	timed, stop := context.WithTimeout(ctx, e.searchTime)
+	defer stop()
+	f := &found{kind: a.Kind, match: newGlob(a.Pattern, a.IgnoreCase), limit: a.Limit, timed: timed, progress: progress}
 	if f.limit == 0 {
 		f.limit = 1000
 	}
-	defer time.AfterFunc(e.searchTime, func() { f.expired.Store(true) }).Stop()
 	w := &walk{view: view, root: root, fd: fd, filter: f.filter, links: true, maxDepth: a.MaxDepth, part: e.folderPart, from: from.path}
 	w.run(ctx, f.visit)
 	return f.result(root.real, digest, e.searchTime)
@@ -110,8 +111,8 @@ func (f *found) visit(dir *folder, e entry) bool {
 		f.why = fmt.Sprintf("the limit of %d entries is reached", f.limit)
 	case wanted && f.b.Len()+len(line) > searchBytes:
 		f.why = "the answer is full"
-	case f.seen > 0 && f.expired.Load():
-		f.why = "the time is up"
+	case f.seen > 0 && f.timed.Err() != nil:
+		f.why = whyTime
 	}
 	if f.why != "" {
 		f.next = &position{path: dir.path + e.key}
@@ -146,7 +147,7 @@ func (f *found) result(root string, digest [8]byte, limit time.Duration) turn.Re
 	b.WriteString("; paths are relative to it\n")
 	b.WriteString(f.b.String())
 	if f.next != nil {
-		if f.why == "the time is up" {
+		if f.why == whyTime {
 			f.why = fmt.Sprintf("%v were up, all before %s is done", limit, showName(f.next.path))
 		}
 		fmt.Fprintf(&b, "more: %s; go on with cursor %s\n", f.why, f.next.cursor(digest))

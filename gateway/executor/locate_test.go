@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -41,6 +42,7 @@ func TestRefusalsBySpelling(t *testing.T) {
 	f.write("work/.git/config", secret)
 	f.write("work/sub/.GIT", secret)
 	f.write("work/.env.example", "fine\n")
+	f.symlink(".git", "work/g")
 	for name, kind := range map[string]uint32{"fifo": unix.S_IFIFO, "socket": unix.S_IFSOCK} {
 		if err := unix.Mknod(f.path("work/"+name), kind|0o600, 0); err != nil {
 			t.Fatal(err)
@@ -87,6 +89,9 @@ func TestRefusalsBySpelling(t *testing.T) {
 		{".git/config", turn.ProtectedPath, ""},
 		{".git/HEAD", turn.ProtectedPath, ""},
 		{"sub/.GIT", turn.ProtectedPath, ""},
+		{"g/config", turn.ProtectedPath, ""},
+		{"g/no-such", turn.ProtectedPath, ""},
+		{"g", turn.ProtectedPath, ""},
 		{"/etc/shadow", turn.ProtectedPath, ""},
 
 		{"missing", turn.NotFound, "the nearest folder that does is " + f.work},
@@ -130,6 +135,34 @@ func TestProtectedFoldersAreNotSearchedFrom(t *testing.T) {
 	}
 	// A folder behind a link is searched, and shown where it is.
 	if r := f.ok("SearchText", args{"directory": f.home + "/project", "text": "needle"}); !strings.Contains(r.Text, "1 line with the text in 1 file below "+f.work) {
+		t.Error(r.Text)
+	}
+}
+
+// TestAHiddenFolderStaysHiddenUnderAnotherName moves a protected folder, which
+// is as near to a bind mount as an ordinary user gets.
+func TestAHiddenFolderStaysHiddenUnderAnotherName(t *testing.T) {
+	f := newFixture(t)
+	f.mkdir("people/me/.ssh/sub")
+	f.write("people/me/.ssh/sub/id", secret)
+	f.refresh()
+	if err := os.Rename(f.home+"/.ssh", f.path("work/moved")); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"moved/id", "moved/sub/id", "moved/sub", "moved"} {
+		if r := f.run("Read", args{"file_path": path}); r.Code != turn.ProtectedPath {
+			t.Errorf("Read %s: %s %s", path, r.Code, r.Text)
+		}
+	}
+	for _, dir := range []string{"moved", "moved/sub"} {
+		if r := f.run("FindFiles", args{"directory": dir}); r.Code != turn.ProtectedPath {
+			t.Errorf("FindFiles in %s: %s %s", dir, r.Code, r.Text)
+		}
+	}
+	if got, counts, _ := f.pages("FindFiles", args{}); len(got) != 0 || counts["protected"] != 1 {
+		t.Errorf("FindFiles: %q, %v", got, counts)
+	}
+	if r := f.ok("SearchText", args{"text": "SECRET"}); !strings.Contains(r.Text, "0 lines") || !strings.Contains(r.Text, "skipped: 1 protected path") {
 		t.Error(r.Text)
 	}
 }

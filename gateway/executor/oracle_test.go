@@ -220,7 +220,7 @@ func TestFindFilesAgreesWithANaiveWalk(t *testing.T) {
 		"**/a/*":    func(rel, _ string) bool { p := "/" + rel; return filepath.Base(filepath.Dir(p)) == "a" },
 		"ü.txt":     func(_, name string) bool { return name == "ü.txt" || name == "u\u0308.txt" },
 	}
-	for round := range 25 {
+	for round := range 15 {
 		f.randomTree(rnd)
 		f.e.folderPart = []int{folderPart, 1, 2, 3}[rnd.IntN(4)]
 		for pattern, match := range patterns {
@@ -331,7 +331,7 @@ func checkHit(t *testing.T, shown, line, text string, fold bool) {
 func TestSearchTextAgreesWithANaiveSearch(t *testing.T) {
 	f := newFixture(t)
 	rnd := rand.New(rand.NewPCG(5, 6))
-	for round := range 60 {
+	for round := range 30 {
 		f.randomTree(rnd)
 		if rnd.IntN(4) == 0 {
 			f.write("work/d1/large", "")
@@ -390,7 +390,7 @@ func TestSearchTextAgreesWithANaiveSearch(t *testing.T) {
 		if pattern != "" {
 			a["pattern"] = pattern
 		}
-		if rnd.IntN(3) == 0 {
+		if rnd.IntN(5) == 0 {
 			f.e.searchTime = time.Nanosecond
 		}
 		got, counts, _ := f.pages("SearchText", a)

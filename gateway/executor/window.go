@@ -121,11 +121,10 @@ func (w *window) take(line []byte) {
 		return
 	}
 	if room := w.room - len(w.kept); len(line) > room {
-		n := cutBefore(line, room)
-		w.kept = append(w.kept, line[:n]...)
+		w.kept = append(w.kept, line[:room]...)
 		w.full = true
 		w.cutLine = w.lines
-		w.cutBytes, w.cutLength = w.lineBytes-int64(len(line)-n), w.lineBytes
+		w.cutBytes, w.cutLength = w.lineBytes-int64(len(line)-room), w.lineBytes
 		return
 	}
 	w.kept = append(w.kept, line...)
@@ -134,7 +133,7 @@ func (w *window) take(line []byte) {
 // end is called after the last byte.
 func (w *window) end() {
 	if w.full && len(w.kept) > 0 {
-		// A chunk may have ended inside a character that then did not fit.
+		// Not a part of a character.
 		if n := trimPartial(w.kept); n < len(w.kept) {
 			w.cutBytes -= int64(len(w.kept) - n)
 			w.kept = w.kept[:n]

@@ -36,6 +36,8 @@ type Paths struct {
 	names nameRules
 	// passwd is the file that lists the homes of this computer's users.
 	passwd string
+	// perRule and total are surveyPerRule and surveyTotal but in tests.
+	perRule, total int
 
 	mu      sync.Mutex
 	view    *View     // guarded by mu
@@ -52,7 +54,7 @@ func newFor(goos, passwd string, cfg Config) (*Paths, error) {
 			return nil, fmt.Errorf("protect paths: the %s directory %q is not absolute", name, dir)
 		}
 	}
-	p := &Paths{goos: goos, home: filepath.Clean(cfg.Home), passwd: passwd}
+	p := &Paths{goos: goos, home: filepath.Clean(cfg.Home), passwd: passwd, perRule: surveyPerRule, total: surveyTotal}
 	if p.home == "/" {
 		return nil, errors.New("protect paths: the home directory is /")
 	}

@@ -21,7 +21,7 @@ const (
 func (p *Paths) survey() *View {
 	s := survey{
 		view: &View{goos: p.goos, names: &p.names, root: &node{}, ids: map[identity]*rule{}},
-		home: p.home, homes: []string{p.home}, left: surveyTotal,
+		home: p.home, homes: []string{p.home}, perRule: p.perRule, left: p.total,
 	}
 	if real := realPrefix(p.home); real != p.home {
 		s.homes = append(s.homes, real)
@@ -39,8 +39,9 @@ type survey struct {
 	home string
 	// homes are the spellings of the user's own home.
 	homes []string
-	// left is how many entries may still be looked at.
-	left int
+	// perRule is how many entries of one rule may be looked at, left how many
+	// of all.
+	perRule, left int
 }
 
 // add inserts a rule under the path it names and under the real path of what is
@@ -81,7 +82,7 @@ func (s *survey) identify(real string, r *rule) {
 		return
 	}
 	dev := identify(info).dev
-	left := min(surveyPerRule, s.left)
+	left := min(s.perRule, s.left)
 	s.left -= left
 	// An entry that cannot be looked at is protected by its path all the same.
 	_ = filepath.WalkDir(real, func(path string, e fs.DirEntry, err error) error {

@@ -96,20 +96,34 @@ func TestHiddenFilesAreKnownUnderOtherNames(t *testing.T) {
 }
 
 func TestSurveyIsBounded(t *testing.T) {
-	home, _ := machine(t, "linux")
-	for i := range surveyPerRule + 50 {
-		write(t, fmt.Sprintf("%s/.ssh/d/%d", home, i), "")
+	home, p := machine(t, "linux")
+	known := func(path string) bool {
+		info, err := os.Lstat(home + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := identify(info)
+		return !p.View().Same(id.dev, id.ino).Allowed
 	}
-	write(t, home+"/.aws/credentials", "secret")
-	if err := os.Link(home+"/.aws/credentials", home+"/copy"); err != nil {
-		t.Fatal(err)
+	for i := range 60 {
+		mkdir(t, fmt.Sprintf("%s/.ssh/%02d", home, i))
 	}
-	p := newPaths(t, "linux", Config{Home: home, State: "/srv/state"})
-	info, err := os.Lstat(home + "/copy")
-	if err != nil {
-		t.Fatal(err)
+	mkdir(t, home+"/.gnupg/a")
+	mkdir(t, home+"/.gnupg/b/1/2/3/4/5/6/7/8/9")
+	for _, c := range []struct {
+		perRule, total int
+		first, second  bool // something late in one folder, early in the next
+	}{{1000, 1000, true, true}, {20, 1000, false, true}, {1000, 50, false, false}} {
+		p.perRule, p.total, p.view = c.perRule, c.total, nil
+		if known("/.ssh/59") != c.first || known("/.gnupg/a") != c.second {
+			t.Errorf("%d a rule, %d in all: %v, %v", c.perRule, c.total, known("/.ssh/59"), known("/.gnupg/a"))
+		}
+		if !known("/.ssh") || !known("/.gnupg") {
+			t.Error("a hidden folder itself is not known")
+		}
 	}
-	if id := identify(info); p.View().Same(id.dev, id.ino).Allowed {
-		t.Error("one large folder used up the look into the others")
+	p.perRule, p.total, p.view = 1000, 1000, nil
+	if !known("/.gnupg/b/1") || known("/.gnupg/b/1/2/3/4/5/6/7/8/9") {
+		t.Error("the depth of the survey is not bounded")
 	}
 }
