@@ -100,6 +100,9 @@ func (w *world) private(secrets ...string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	if n := strings.Count(string(log), `"msg":"starting"`); n != 1 {
+		w.t.Errorf("%d gateways wrote to the log", n)
+	}
 	for line := range strings.Lines(string(log)) {
 		if !json.Valid([]byte(line)) {
 			w.t.Errorf("the log holds a line that is no JSON: %s", line)

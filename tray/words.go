@@ -111,7 +111,7 @@ func Lease(r Row, now time.Time) string {
 		return ""
 	}
 	left := r.LeaseEnds.Sub(now)
-	if left <= 0 || r.Status == LeaseExpired {
+	if left <= 0 {
 		return "lease ended " + Ago(r.LeaseEnds, now)
 	}
 	return "lease ends in " + Span(left)

@@ -43,10 +43,11 @@ func (s *Server) nextEvents(ctx context.Context, after uint64, session turn.Sess
 	waiting, cancel := context.WithTimeoutCause(ctx, PollTimeout, errNothingNew)
 	defer cancel()
 	for {
-		if err := s.backend.WaitEvents(waiting, after); err != nil {
-			if errors.Is(context.Cause(waiting), errNothingNew) {
-				return eventsAnswer{Events: []turn.Event{}, Next: after}, nil
-			}
+		err := s.backend.WaitEvents(waiting, after)
+		switch {
+		case errors.Is(context.Cause(waiting), errNothingNew):
+			return eventsAnswer{Events: []turn.Event{}, Next: after}, nil
+		case err != nil:
 			if refusal, ok := errors.AsType[*turn.Refusal](context.Cause(ctx)); ok {
 				return eventsAnswer{}, refusal
 			}
