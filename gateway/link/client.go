@@ -185,6 +185,9 @@ func (c *Client) lost(ctx context.Context, epoch uint64, err error) {
 	}
 	c.greeted = false
 	c.epoch++
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		err = op.Err // without the path of the socket
+	}
 	c.cfg.Log.Info("gateway does not answer", "err", err)
 }
 

@@ -105,7 +105,7 @@ func Dial(ctx context.Context, path string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkPeer(conn); err != nil {
+	if err := checkPeer(conn, os.Geteuid()); err != nil {
 		conn.Close()
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (l *ownListener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if checkPeer(conn) == nil {
+		if checkPeer(conn, os.Geteuid()) == nil {
 			return conn, nil
 		}
 		conn.Close()
@@ -184,8 +184,8 @@ func (l *ownListener) Close() error {
 	return l.UnixListener.Close()
 }
 
-// checkPeer refuses a connection whose other end is another user's process.
-func checkPeer(conn net.Conn) error {
+// checkPeer refuses a connection whose other end is not a process of want.
+func checkPeer(conn net.Conn, want int) error {
 	unix, ok := conn.(*net.UnixConn)
 	if !ok {
 		return errors.New("not a unix socket")
@@ -194,7 +194,7 @@ func checkPeer(conn net.Conn) error {
 	if err != nil {
 		return fmt.Errorf("ask who is at the other end: %w", err)
 	}
-	if uid != os.Geteuid() {
+	if uid != want {
 		return errors.New("another user's process is at the other end")
 	}
 	return nil
