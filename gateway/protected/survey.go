@@ -21,7 +21,7 @@ const (
 func (p *Paths) survey() *View {
 	s := survey{
 		view: &View{goos: p.goos, names: &p.names, root: &node{}, ids: map[identity]*rule{}},
-		home: p.home, homes: []string{p.home}, perRule: p.perRule, left: p.total,
+		home: p.home, homes: []string{p.home}, resolved: map[string]string{}, perRule: p.perRule, left: p.total,
 	}
 	if real := realPrefix(p.home); real != p.home {
 		s.homes = append(s.homes, real)
@@ -39,6 +39,8 @@ type survey struct {
 	home string
 	// homes are the spellings of the user's own home.
 	homes []string
+	// resolved is what realPrefix said of folders.
+	resolved map[string]string
 	// perRule is how many entries of one rule may be looked at, left how many
 	// of all.
 	perRule, left int
@@ -57,7 +59,7 @@ func (s *survey) add(r *rule) {
 		found, _ = filepath.Glob(r.pattern)
 	}
 	for _, path := range found {
-		real := realPrefix(path)
+		real := s.resolve(path)
 		if s.holdsOwnHome(real) {
 			continue
 		}
@@ -149,6 +151,21 @@ func (s *survey) broad(real string, dir bool) bool {
 		}
 	}
 	return dir && strings.Count(real, "/") < 2
+}
+
+// resolve is realPrefix with a memory: most rules lie in the same few folders.
+func (s *survey) resolve(path string) string {
+	dir := filepath.Dir(path)
+	real, ok := s.resolved[dir]
+	if !ok {
+		real = realPrefix(dir)
+		s.resolved[dir] = real
+	}
+	real = filepath.Join(real, filepath.Base(path))
+	if info, err := os.Lstat(real); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return realPrefix(real)
+	}
+	return real
 }
 
 // realPrefix resolves the links of the part of path that exists.
