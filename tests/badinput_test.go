@@ -135,7 +135,7 @@ func TestAReplyThatMakesNoSenseChangesNothing(t *testing.T) {
 		}
 		return all
 	}
-	read := map[string]any{"file_path": "/etc/hostname"}
+	read := map[string]any{"file_path": "/etc/passwd"}
 	for name, c := range map[string]struct {
 		args map[string]any
 		code string
@@ -149,11 +149,11 @@ func TestAReplyThatMakesNoSenseChangesNothing(t *testing.T) {
 		"a tool it lacks":       {with(map[string]any{"tool_calls": calls(1, "Bash", map[string]any{"command": "ls"})}), "profile_violation"},
 		"a write tool":          {with(map[string]any{"tool_calls": calls(1, "Write", map[string]any{"file_path": "/tmp/x", "content": "x"})}), "profile_violation"},
 		"RunCommand":            {with(map[string]any{"tool_calls": calls(1, "RunCommand", map[string]any{"argv": []string{"true"}})}), "tool_unavailable"},
-		"arguments off schema":  {with(map[string]any{"tool_calls": calls(1, "Read", map[string]any{"path": "/etc/hostname"})}), "invalid_arguments"},
+		"arguments off schema":  {with(map[string]any{"tool_calls": calls(1, "Read", map[string]any{"path": "/etc/passwd"})}), "invalid_arguments"},
 		"one bad of two":        {with(map[string]any{"tool_calls": append(calls(1, "Read", read), calls(1, "Read", map[string]any{})...)}), "invalid_arguments"},
-		"arguments as text":     {with(map[string]any{"tool_calls": calls(1, "Read", "/etc/hostname")}), "invalid_arguments"},
-		"2^53+1 in a call":      {with(map[string]any{"tool_calls": calls(1, "Read", json.RawMessage(`{"file_path":"/etc/hostname","offset":9007199254740993}`))}), ""},
-		"1.5 in a call":         {with(map[string]any{"tool_calls": calls(1, "Read", json.RawMessage(`{"file_path":"/etc/hostname","offset":1.5}`))}), ""},
+		"arguments as text":     {with(map[string]any{"tool_calls": calls(1, "Read", "/etc/passwd")}), "invalid_arguments"},
+		"2^53+1 in a call":      {with(map[string]any{"tool_calls": calls(1, "Read", json.RawMessage(`{"file_path":"/etc/passwd","offset":9007199254740993}`))}), ""},
+		"1.5 in a call":         {with(map[string]any{"tool_calls": calls(1, "Read", json.RawMessage(`{"file_path":"/etc/passwd","offset":1.5}`))}), ""},
 		"duplicates in a call":  {with(map[string]any{"tool_calls": calls(1, "Read", json.RawMessage(`{"file_path":"/a","file_path":"/b"}`))}), ""},
 		"a key too short":       {with(map[string]any{"reply_id": "r", "text": "done"}), "invalid_arguments"},
 		"wait of 51":            {with(map[string]any{"wait_seconds": 51, "text": "done"}), "invalid_arguments"},

@@ -73,7 +73,7 @@ func TestEveryPointBetweenTurnsSurvivesAKill(t *testing.T) {
 	if turn := s.Turn(); turn.ID != first.ID {
 		t.Errorf("another turn waits after the kill")
 	}
-	result := s.One("Read", map[string]any{"file_path": "/etc/hostname"})
+	result := s.One("Read", map[string]any{"file_path": "/etc/passwd"})
 	second := s.Last.Turn.ID
 	again()
 	turn := s.Turn()

@@ -33,7 +33,7 @@ func TestARepeatReplaysTheEffect(t *testing.T) {
 
 	s := chat.Join(first.Session, first.Lease, first.RecoveryToken)
 	turn := s.Turn()
-	reply := chatgpt.Reply{Calls: []chatgpt.ToolCall{fakechatgpt.Call("Read", map[string]any{"file_path": "/etc/hostname"})}}
+	reply := chatgpt.Reply{Calls: []chatgpt.ToolCall{fakechatgpt.Call("Read", map[string]any{"file_path": "/etc/passwd"})}}
 	_, err = s.ReplyTo(ctx, turn.ID, "reply-1", reply)
 	must(t, err)
 	next := s.Turn()

@@ -20,7 +20,7 @@ func TestAPromptThatLooksLikeACommandReachesTheModelAsText(t *testing.T) {
 	g := rig.Start(t)
 	chat := g.Chat()
 	var s *fakechatgpt.Session
-	for i, prompt := range []string{"/compact", "/model opus", "/etc/hostname is what?"} {
+	for i, prompt := range []string{"/compact", "/model opus", "/etc/passwd is what?"} {
 		if i == 0 {
 			s = chat.Start(chatgpt.Start{Prompt: prompt})
 		} else if _, err := s.Continue(t.Context(), prompt); err != nil {
@@ -77,24 +77,31 @@ func TestTenLargeResultsAreFine(t *testing.T) {
 // history, which it does by asking its model. ChatGPT must never see that.
 func TestARequestThatIsNoTurnFailsTheRun(t *testing.T) {
 	t.Parallel()
-	g := rig.InProcess(t, rig.Tuned{ClaudeEnv: []string{"CLAUDE_CODE_MAX_CONTEXT_TOKENS=", "DISABLE_COMPACT=", "CLAUDE_CODE_AUTO_COMPACT_WINDOW=30000"}})
+	g := rig.InProcess(t, rig.Tuned{ClaudeEnv: []string{
+		"CLAUDE_CODE_MAX_CONTEXT_TOKENS=200000", "DISABLE_COMPACT=", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE=10"}})
+	path := filepath.Join(t.TempDir(), "words.txt")
+	must(t, os.WriteFile(path, []byte(strings.Repeat("some more words ", 1000)+"\n"), 0o600))
+	calls := make([]chatgpt.ToolCall, 16)
+	for i := range calls {
+		calls[i] = fakechatgpt.Call("Read", map[string]any{"file_path": path})
+	}
 	s := g.Chat().Start(chatgpt.Start{})
-	var answer *chatgpt.Answer
-	for range 40 {
+	s.Turn()
+	for range 10 {
+		_, err := s.Reply(t.Context(), chatgpt.Reply{Calls: calls})
+		must(t, err)
+		if _, err := s.Await(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		if s.Last.Turn == nil {
 			break
 		}
-		_, err := s.Reply(t.Context(), chatgpt.Reply{Text: strings.Repeat("words ", 10_000), Calls: []chatgpt.ToolCall{
-			fakechatgpt.Call("Read", map[string]any{"file_path": "/etc/hostname"})}})
-		must(t, err)
-		answer, err = s.Await(t.Context())
-		must(t, err)
 	}
-	if answer.Status != "failed" {
-		t.Fatalf("Claude Code compacted its history and the session is %s", fakechatgpt.Describe(answer))
+	if s.Last.Status != "failed" || s.Last.Terminal == nil || s.Last.Terminal.Code != "unexpected_model_request" {
+		t.Fatalf("Claude Code compacted its history, and the session is %s", fakechatgpt.Describe(s.Last))
 	}
-	for _, said := range g.Book.Answers() {
-		if bytes.Contains(said, []byte("CRITICAL: Respond with TEXT ONLY")) {
+	for _, answer := range g.Book.Answers() {
+		if bytes.Contains(answer, []byte("Respond with TEXT ONLY")) {
 			t.Error("ChatGPT was shown the request")
 		}
 	}

@@ -79,6 +79,34 @@ func (g *Gateway) AwaitOnlyItself() {
 	}
 }
 
+// AwaitRetries waits until Claude Code has said n times that it asks its model
+// again.
+func (g *Ground) AwaitRetries(n int) {
+	g.t.Helper()
+	for {
+		said := 0
+		paths, err := filepath.Glob(filepath.Join(g.State, "private", "runs", "*", "stdout.log"))
+		if err != nil {
+			g.t.Fatal(err)
+		}
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				g.t.Fatal(err)
+			}
+			said += bytes.Count(text, []byte("system api_retry\n"))
+		}
+		if said >= n {
+			return
+		}
+		select {
+		case <-g.t.Context().Done():
+			g.t.Fatalf("Claude Code asked again %d times, not %d", said, n)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
 // ClaudeTranscript is what Claude Code wrote about the one session that a
 // gateway had.
 type ClaudeTranscript struct {
