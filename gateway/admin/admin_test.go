@@ -391,10 +391,14 @@ func TestWaitingPassesOverOtherSessionsAndWakesForItsOwn(t *testing.T) {
 		events, next, err := w.client.NextEvents(ctx, 0, "ses_one")
 		got <- result{events, next, err}
 	}()
-	<-w.engine.waiting
-	w.engine.add("ses_two")
-	<-w.engine.waiting
-	w.engine.add("ses_one", "ses_two")
+	for _, ids := range [][]turn.SessionID{{"ses_two"}, {"ses_one", "ses_two"}} {
+		select {
+		case <-w.engine.waiting:
+		case r := <-got:
+			t.Fatalf("NextEvents came back without waiting: %v, %d, %v", r.events, r.next, r.err)
+		}
+		w.engine.add(ids...)
+	}
 	r := <-got
 	if r.err != nil || len(r.events) != 1 || r.events[0].Seq != 4 || r.next < 4 {
 		t.Errorf("NextEvents = %v, %d, %v; want event 4", r.events, r.next, r.err)
