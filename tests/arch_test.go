@@ -51,7 +51,7 @@ var layers = []layer{
 	{"app", []string{"app/demo", "gateway", "gateway/admin", "gateway/control", "gateway/ledger", "gateway/runner",
 		"gateway/sandbox", "gateway/session", "gateway/shim", "gateway/turn", "tray"},
 		[]string{modCobra, modLumberjack, modSys, modTOML}},
-	{"tray", nil, nil},
+	{"tray", nil, []string{modText}},
 
 	// The demo is a program of its own that speaks to a gateway from outside:
 	// over MCP as ChatGPT does, over the admin socket as a person does.
