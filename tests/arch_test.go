@@ -71,6 +71,7 @@ var layers = []layer{
 		[]string{modJSON, modUUID}},
 	{"gateway/ledger", []string{"gateway/atomicfile", "gateway/turn"}, []string{modBbolt}},
 	{"gateway/executor", []string{"gateway/protected", "gateway/turn"}, []string{modDoublestar, modJSON, modSchema, modSys, modText}},
+	{"gateway/worktree", []string{"gateway/atomicfile", "gateway/protected", "gateway/turn"}, []string{modSys}},
 	{"gateway/protected", nil, []string{modText}},
 
 	// The shim is a process of its own; what it and the gateway share is
