@@ -1,193 +1,25 @@
 package admin
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"deckhand/gateway/link"
-	"deckhand/gateway/session"
 	"deckhand/gateway/turn"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// engine is a Backend in memory. The real one is wired in the tests over the
-// whole program; here the wire between client and server is what counts.
-type engine struct {
-	mu      sync.Mutex
-	states  map[turn.SessionID]session.Snapshot
-	events  []turn.Event
-	changed chan struct{}
-	// waiting gets a value each time a caller begins to wait.
-	waiting chan struct{}
-	fault   error
-}
-
-func newEngine() *engine {
-	label := "shop"
-	return &engine{
-		changed: make(chan struct{}),
-		waiting: make(chan struct{}, 100),
-		states: map[turn.SessionID]session.Snapshot{
-			"ses_one": {SessionID: "ses_one", Label: &label, Status: turn.Idle, Skills: []session.SkillMark{}},
-		},
-	}
-}
-
-func (e *engine) add(ids ...turn.SessionID) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, id := range ids {
-		e.events = append(e.events, turn.Event{Seq: uint64(len(e.events) + 1), Session: id, Kind: "test"})
-	}
-	close(e.changed)
-	e.changed = make(chan struct{})
-}
-
-func (e *engine) List(context.Context) ([]session.Summary, error) {
-	if e.fault != nil {
-		return nil, e.fault
-	}
-	return []session.Summary{{SessionID: "ses_one", Label: "shop", Status: turn.Idle}}, nil
-}
-
-func (e *engine) Inspect(_ context.Context, id turn.SessionID) (session.Snapshot, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	s, ok := e.states[id]
-	if !ok {
-		return s, turn.Refuse(turn.UnknownSession, "no session %s", id)
-	}
-	return s, nil
-}
-
-func (e *engine) StopByUser(ctx context.Context, id turn.SessionID, reason string) (session.Snapshot, error) {
-	s, err := e.Inspect(ctx, id)
-	if err != nil {
-		return s, err
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	s.Status, s.StopRequest = turn.Stopped, &session.StopMark{Reason: reason, By: "user"}
-	e.states[id] = s
-	return s, nil
-}
-
-func (e *engine) RecoveryToken(_ context.Context, id turn.SessionID) (string, error) {
-	return "token of " + string(id), nil
-}
-
-func (e *engine) Events(_ context.Context, after uint64, id turn.SessionID, limit int) ([]turn.Event, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	var found []turn.Event
-	for _, ev := range e.events {
-		if ev.Seq > after && (id == "" || ev.Session == id) && len(found) < limit {
-			found = append(found, ev)
-		}
-	}
-	return found, nil
-}
-
-func (e *engine) WaitEvents(ctx context.Context, after uint64) error {
-	for {
-		e.mu.Lock()
-		newer, changed := uint64(len(e.events)) > after, e.changed
-		e.mu.Unlock()
-		if newer {
-			return nil
-		}
-		e.waiting <- struct{}{}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-type surroundings struct {
-	mu    sync.Mutex
-	token string
-}
-
-func (g *surroundings) Status(context.Context) (Status, error) {
-	return Status{Version: "0.1.0", PID: 42, LocalAddress: "127.0.0.1:7341", Connector: "none",
-		Warnings: []string{"w"}, Sandbox: Sandbox{OK: true, Kind: "bubblewrap"}}, nil
-}
-
-func (g *surroundings) LocalToken() string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.token
-}
-
-func (g *surroundings) RotateLocalToken() (string, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.token += "+"
-	return g.token, nil
-}
-
-// world is a gateway's admin socket and a client of it.
-type world struct {
-	state  string
-	engine *engine
-	log    *bytes.Buffer
-	client *Client
-	stop   func()
-}
-
-func newWorld(t *testing.T) *world {
-	t.Helper()
-	w := &world{state: t.TempDir(), engine: newEngine(), log: &bytes.Buffer{}}
-	if err := os.Mkdir(filepath.Join(w.state, "private"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	secret, err := TokenPath(w.state).Rotate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	log := slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	server, err := NewServer(w.engine, &surroundings{token: "local-secret"}, secret, log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ln, err := Listen(w.state)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(ctx, ln) }()
-	w.stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("Serve: %v", err)
-		}
-	})
-	t.Cleanup(w.stop)
-	if w.client, err = NewClient(w.state); err != nil {
-		t.Fatal(err)
-	}
-	return w
-}
 
 func TestEachCallReachesTheEngineAndComesBackWhole(t *testing.T) {
 	w, ctx := newWorld(t), t.Context()
@@ -449,76 +281,6 @@ func TestOnlyTheUserCanOpenTheSocket(t *testing.T) {
 	}
 	if info.Mode().Perm() != 0o600 {
 		t.Errorf("the socket has mode %04o", info.Mode().Perm())
-	}
-}
-
-func TestASecretIsNeverPrinted(t *testing.T) {
-	s := NewSecret("hush")
-	encoded, err := json.Marshal(map[string]any{"s": s})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var log bytes.Buffer
-	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "secret", s)
-	for _, text := range []string{fmt.Sprint(s), fmt.Sprintf("%+v %#v %s %q", s, s, s, s), string(encoded), log.String()} {
-		if strings.Contains(text, "hush") {
-			t.Errorf("the secret shows in %s", text)
-		}
-	}
-	if s.Equal("") || s.Equal("hushhush") || (Secret{}).Equal("") || !s.Equal("hush") {
-		t.Error("Equal is wrong")
-	}
-}
-
-func TestATokenFileThatIsNotOursAloneIsRefused(t *testing.T) {
-	dir := t.TempDir()
-	file := SecretFile(filepath.Join(dir, "token"))
-	made, err := file.LoadOrCreate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if again, err := file.LoadOrCreate(); err != nil || again != made {
-		t.Errorf("LoadOrCreate made another token: %v", err)
-	}
-	if info, err := os.Stat(string(file)); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the token file has mode %v, %v", info.Mode(), err)
-	}
-	rotated, err := file.Rotate()
-	if err != nil || rotated == made || len(rotated.Reveal()) < 26 {
-		t.Errorf("Rotate kept the token or made a short one: %v", err)
-	}
-
-	link := SecretFile(filepath.Join(dir, "link"))
-	if err := os.Symlink(string(file), string(link)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := link.Read(); err == nil {
-		t.Error("a symlink was followed")
-	}
-	if _, err := SecretFile(dir).Read(); err == nil {
-		t.Error("a directory was read")
-	}
-	empty := SecretFile(filepath.Join(dir, "empty"))
-	if err := os.WriteFile(string(empty), []byte("\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := empty.Read(); err == nil {
-		t.Error("an empty token was accepted")
-	}
-	for _, mode := range []os.FileMode{0o640, 0o604, 0o660} {
-		if err := os.Chmod(string(file), mode); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := file.LoadOrCreate(); err == nil {
-			t.Errorf("a token file of mode %04o was accepted", mode)
-		}
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.HasSuffix(e.Name(), ".tmp") }) {
-		t.Errorf("a temporary file is left: %v", entries)
 	}
 }
 

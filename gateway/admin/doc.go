@@ -15,10 +15,11 @@
 //
 // Whoever can use this socket can do what the user can: stop sessions, take
 // them over, read the token of the local listener. So a command in a sandbox
-// must never reach it. Three things stand in its way, each enough by itself:
-// the directory of socket and token is not visible inside a sandbox, sockets of
-// the unix family cannot be made there, and a private user namespace changes
-// the peer's uid. Programs of the same user outside a sandbox are trusted.
+// must never reach it. Two things stand in its way, each enough by itself: the
+// directory of socket and token is not visible inside a sandbox, and no socket
+// of the unix family can be made there. The check of the uid is no third one: it
+// keeps other users out, and a sandbox runs as this one. Programs of the same
+// user outside a sandbox are trusted.
 //
 // Not covered: the socket of the shims (package link), which has other callers
 // and another token; and what the calls mean (package session).
