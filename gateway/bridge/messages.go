@@ -34,6 +34,8 @@ func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
 			release, err := s.cfg.Offer(s.ctx, offer)
 			s.turns.answer(q, release, err)
 		})
+	} else {
+		s.cfg.Log.Info("model request repeated", "stream", req.Stream, "answered", q.answered())
 	}
 	if tail.Kind == link.TailOther {
 		s.cfg.Log.Warn("model request is no turn", "summary", tail.Summary)

@@ -54,7 +54,10 @@ func (s *shim) serve() link.Exit {
 		}
 	})
 
+	first, stop := context.WithCancel(s.life)
+	serving.Go(func() { s.awaitFirst(first) })
 	exit := s.await(c.process)
+	stop()
 	// Nothing can ask any more. Pending offers end before the server's
 	// handlers, which wait for them.
 	br.Close()
@@ -182,6 +185,7 @@ func (s *shim) bridgeConfig(addr string) bridge.Config {
 
 // offer passes a model request on, and notes if there will be no answer.
 func (s *shim) offer(ctx context.Context, o link.Offer) (link.Release, error) {
+	s.askOnce.Do(func() { close(s.asked) })
 	if o.Tail == link.TailOther {
 		// Refused already, and this run is over. The gateway hears of it now if
 		// it is there, and from the exit record in any case.

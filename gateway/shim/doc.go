@@ -13,8 +13,8 @@
 //  3. It starts Claude Code in the sandbox, gives it the prompt on standard
 //     input, and serves its port.
 //  4. It waits for the first of: Claude Code ends; the gateway says End, or
-//     refuses as in step 2; the lease it last heard of passes; its own context
-//     ends. In all but the first it ends Claude Code: SIGTERM, a grace, then
+//     refuses as in step 2; the lease it last heard of passes; Claude Code
+//     asks nothing for two minutes; its own context ends. In all but the first it ends Claude Code: SIGTERM, a grace, then
 //     SIGKILL of everything in the sandbox.
 //  5. It writes the exit record, by rename, and tries for a while to tell the
 //     gateway, which finds the record anyway.

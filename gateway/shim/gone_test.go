@@ -2,6 +2,7 @@ package shim_test
 
 import (
 	"context"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -97,16 +98,16 @@ func TestRenewedLeaseKeepsTheRunAlive(t *testing.T) {
 }
 
 // Without the settings for long waits, and with a limit of 10 s on silence,
-// Claude Code drops the parked request after 10 s, asks again without
-// "stream", drops that after 12 s, and asks again.
-func TestDroppedAndRepeatedRequestsAreOneTurn(t *testing.T) {
+// Claude Code drops the parked request after 10 s and asks again without
+// "stream", which it drops after 12 s, and so on.
+func TestDroppedRequestAndItsFallbackAreOneTurn(t *testing.T) {
 	r := newRig(t, func(cfg *runner.Config) {
 		cfg.ShortWaits = true
 		cfg.ExtraEnv = []string{"CLAUDE_STREAM_IDLE_TIMEOUT_MS=3000", "CLAUDE_BYTE_STREAM_IDLE_TIMEOUT_MS=10000", "API_TIMEOUT_MS=12000"}
 	})
 	h := r.start()
 	first := r.turn(1)
-	time.Sleep(26 * time.Second)
+	r.repeated(2, "stream=false")
 	ids := r.reply(first, "One file.", read("/a"))
 	second := r.turn(2)
 	if len(second.offer.ToolUseIDs) != 1 || second.offer.ToolUseIDs[0] != ids[0] {
@@ -114,10 +115,23 @@ func TestDroppedAndRepeatedRequestsAreOneTurn(t *testing.T) {
 	}
 	r.reply(second, "Done.")
 	exit := r.ended(h)
-	if !isSuccess(exit) || exit.Offers != 2 {
-		t.Errorf("exit: %+v", exit)
+	if !isSuccess(exit) || exit.Offers != 2 || len(r.kinds()) != 2 {
+		t.Errorf("exit: %+v, offers: %s", exit, r.describe())
 	}
-	if len(r.kinds()) != 2 {
-		t.Errorf("offers: %s", r.describe())
+}
+
+// repeated waits until the shim has seen n repeats of a model request.
+func (r *rig) repeated(n int, how string) {
+	r.t.Helper()
+	for range 6000 {
+		log, err := os.ReadFile(r.runner.Dir(r.spec.Run).ShimLog())
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if strings.Count(string(log), `msg="model request repeated" run=`+string(r.spec.Run)+" "+how) >= n {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
+	r.t.Fatalf("Claude Code did not repeat its request with %s", how)
 }

@@ -21,6 +21,10 @@ const (
 	// refusedGrace is how long Claude Code has to end by itself after a model
 	// request of it was refused.
 	refusedGrace = 5 * time.Second
+	// firstLimit bounds the time from the start of Claude Code to its first
+	// model request. It takes a second; one that hangs would hold its session
+	// until the lease passes.
+	firstLimit = 2 * time.Minute
 )
 
 // shim is one run. Everything but the fields under mu is set before the first
@@ -34,6 +38,9 @@ type shim struct {
 	// life ends when Claude Code has to; its cause is an endReason.
 	life context.Context
 	end  context.CancelCauseFunc
+	// asked is closed, by the once beside it, at the first model request.
+	asked   chan struct{}
+	askOnce sync.Once
 
 	mu      sync.Mutex
 	refused turn.Code // guarded by mu; the first refusal of a model request
@@ -57,7 +64,7 @@ func Main(ctx context.Context, runDir string) error {
 	if err != nil {
 		return fmt.Errorf("start shim: %w", err)
 	}
-	s := &shim{dir: dir, plan: plan, keeper: newKeeper(plan.LeaseExpiresAt),
+	s := &shim{dir: dir, plan: plan, keeper: newKeeper(plan.LeaseExpiresAt), asked: make(chan struct{}),
 		log: slog.New(slog.NewTextHandler(os.Stderr, nil)).With("run", plan.Run)}
 	s.life, s.end = context.WithCancelCause(context.Background())
 	s.client = link.NewClient(link.ClientConfig{Socket: plan.Socket, Run: plan.Run, Token: plan.Token,
@@ -104,6 +111,18 @@ func (s *shim) watch(ctx context.Context) {
 			s.endFor(err)
 			return
 		}
+	}
+}
+
+// awaitFirst ends the run if Claude Code does not ask for anything.
+func (s *shim) awaitFirst(ctx context.Context) {
+	limit := time.NewTimer(firstLimit)
+	defer limit.Stop()
+	select {
+	case <-s.asked:
+	case <-ctx.Done():
+	case <-limit.C:
+		s.end(endReason(turn.NoFirstTurn))
 	}
 }
 
