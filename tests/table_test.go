@@ -139,13 +139,14 @@ func end(t *testing.T, g *rig.Gateway, s *fakechatgpt.Session) {
 	}
 }
 
-// running freezes Claude Code before it can ask anything.
+// running freezes Claude Code before it can end.
 func running(t *testing.T, g *rig.Gateway, chat *fakechatgpt.Chat) *fakechatgpt.Session {
 	t.Helper()
 	// A reply that ends the run leaves it running until Claude Code has ended,
 	// which a frozen one does not.
 	s := waiting(t, g, chat)
 	g.Freeze(g.ClaudeCode().PID)
+	s.NoWait = true
 	if _, err := s.Reply(t.Context(), chatgpt.Reply{Text: "done"}); err != nil {
 		t.Fatal(err)
 	}

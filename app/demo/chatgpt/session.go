@@ -55,8 +55,9 @@ type Session struct {
 	// ID, Lease and Token are what the calls need. The gateway changes Lease
 	// and Token when the session is recovered.
 	ID, Lease, Token string
-	// Wait is the wait_seconds of every call but Status; 0 leaves the default.
-	Wait int
+	// NoWait makes every call return at once; else each waits as long as its
+	// default is.
+	NoWait bool
 	// Last is the newest answer.
 	Last *Answer
 }
@@ -145,8 +146,8 @@ func (s *Session) Stop(ctx context.Context, reason string) (*Answer, error) {
 }
 
 func (s *Session) waiting(args map[string]any) map[string]any {
-	if s.Wait > 0 {
-		args["wait_seconds"] = s.Wait
+	if s.NoWait {
+		args["wait_seconds"] = 0
 	}
 	return args
 }
