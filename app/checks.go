@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"deckhand/gateway"
 	"deckhand/gateway/admin"
 	"deckhand/gateway/ledger"
 	"deckhand/gateway/sandbox"
@@ -136,7 +137,7 @@ func (d *doctor) records(ctx context.Context) (c check) {
 		return check{Name: name, Evidence: "not checked: the running gateway has it open"}.
 			as(worry, "end the gateway, which leaves runs alive, and ask again")
 	}
-	reader, err := openReader(d.settings.StateDir)
+	reader, err := gateway.OpenReader(d.settings.StateDir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return check{Name: name, Evidence: "there is none yet"}.as(off, "the first deckhand serve makes it")

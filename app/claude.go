@@ -11,13 +11,13 @@ import (
 // version.
 func (d *doctor) claude() check {
 	const name = "Claude Code"
-	found, err := runner.FindClaude(runner.FindConfig{Path: d.settings.Claude, Home: d.env["HOME"], Search: d.search()})
+	found, err := runner.FindClaude(runner.FindConfig{Path: d.settings.Claude, Data: d.settings.StateDir, Home: d.env["HOME"], Search: d.search()})
 	if err != nil {
 		c := check{Name: name, Evidence: message(err)}
 		if refusal, ok := errors.AsType[*turn.Refusal](err); ok && refusal.Cause != nil {
 			c.Evidence = refusal.Detail + ": " + refusal.Cause.Error()
 		}
-		return c.as(bad, "npm install -g @anthropic-ai/claude-code@%s, or name the program with DECKHAND_CLAUDE", runner.Pinned)
+		return c.as(bad, "deckhand claude install, or name the program with DECKHAND_CLAUDE")
 	}
 	c := ok(name, "%s at %s", found.Version, found.Path)
 	switch found.Version {

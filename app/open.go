@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"deckhand/gateway"
 	"deckhand/gateway/admin"
 	"deckhand/gateway/session"
 	"deckhand/gateway/turn"
@@ -53,7 +54,7 @@ func (a *app) open(ctx context.Context, s Settings) (*view, error) {
 	if !errors.Is(err, admin.ErrNotRunning) {
 		return nil, err
 	}
-	reader, err := openReader(s.StateDir)
+	reader, err := gateway.OpenReader(s.StateDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, noState(s)
 	}

@@ -88,7 +88,7 @@ Without a command it runs the gateway, as "deckhand serve" does.`,
 	serve := a.serveCommand()
 	root.RunE = serve.RunE
 	serveFlags(root, true)
-	root.AddCommand(serve, a.demoCommand(), a.shimCommand(),
+	root.AddCommand(serve, a.demoCommand(), a.claudeCommand(), a.shimCommand(),
 		a.sessionsCommand(), a.showCommand(), a.logCommand(), a.doctorCommand(), a.configCommand(), a.versionCommand(),
 		a.stopCommand(), a.recoverCommand(), a.promptCommand(), a.tokenCommand())
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {

@@ -87,16 +87,16 @@ func (a *app) serve(ctx context.Context, s Settings, allowRoot bool) (err error)
 		return err
 	}
 	cfg.Log = log
-	log.Info("starting", "version", cfg.Version, "pid", os.Getpid())
+	log.Info("starting", "version", cfg.Version)
 	g, err := gateway.New(ctx, cfg)
 	if err != nil {
-		log.Error("not started", "error", err)
+		log.Error("not started", "err", err)
 		return err
 	}
 	a.announce(s, g.LocalAddr())
 	err = g.Run(ctx)
 	if err != nil && !errors.Is(err, context.Canceled) {
-		log.Error("ended", "error", err)
+		log.Error("ended", "err", err)
 		return err
 	}
 	log.Info("ended")

@@ -202,7 +202,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	go func() {
 		defer close(tested)
 		if err := g.ready.confines(ctx); err != nil && ctx.Err() == nil {
-			g.cfg.Log.Error("the sandbox is not usable", "error", err)
+			g.cfg.Log.Error("the sandbox is not usable", "err", err)
 		}
 	}()
 	<-ctx.Done()

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"os"
 	"runtime"
 	"sync"
 	"time"
@@ -28,6 +29,10 @@ type readiness struct {
 	mu     sync.Mutex
 	tested time.Time // guarded by mu
 	failed error     // of the last test; guarded by mu
+
+	finding sync.Mutex
+	found   runner.Claude // guarded by finding
+	of      os.FileInfo   // found.Path as it was then; guarded by finding
 }
 
 func newReadiness(cfg Config) *readiness {
@@ -50,8 +55,28 @@ func (r *readiness) claude(ctx context.Context) (string, error) {
 	return found.Path, err
 }
 
+// find looks for Claude Code. What was found stays found until the file
+// changes: asking a binary for its version takes a while.
 func (r *readiness) find() (runner.Claude, error) {
-	return runner.FindClaude(runner.FindConfig{Path: r.cfg.Claude, Home: r.cfg.Home, Search: r.cfg.Search})
+	r.finding.Lock()
+	defer r.finding.Unlock()
+	if r.of != nil {
+		info, err := os.Stat(r.found.Path)
+		if err == nil && os.SameFile(info, r.of) && info.ModTime().Equal(r.of.ModTime()) && info.Size() == r.of.Size() {
+			return r.found, nil
+		}
+	}
+	found, err := runner.FindClaude(runner.FindConfig{
+		Path: r.cfg.Claude, Data: r.cfg.StateDir, Home: r.cfg.Home, Search: r.cfg.Search})
+	if err != nil {
+		return runner.Claude{}, err
+	}
+	info, err := os.Stat(found.Path)
+	if err != nil {
+		return runner.Claude{}, turn.RefuseFor(turn.ClaudeNotFound, err, "Claude Code is gone again")
+	}
+	r.found, r.of = found, info
+	return found, nil
 }
 
 // confines runs the self-test once, and again after a failure. Callers wait

@@ -158,6 +158,9 @@ func (r *Reader) history(id turn.SessionID) ([]HistoryTurn, bool, error) {
 	share := historyBudget / max(1, len(past.Turns))
 	var history []HistoryTurn
 	for _, answered := range past.Turns {
+		if answered.Turn.Reply == nil {
+			continue // the pending turn stands in the answer itself
+		}
 		h := HistoryTurn{RunID: past.Run.ID, Sequence: answered.Turn.Sequence}
 		if answered.Turn.Sequence == 1 {
 			prompt, err := r.ledger.Text(past.Run.Prompt)
@@ -168,15 +171,13 @@ func (r *Reader) history(id turn.SessionID) ([]HistoryTurn, bool, error) {
 			h.Prompt, cut = shorten(prompt, share, "of the prompt")
 			truncated = truncated || cut
 		}
-		if answered.Turn.Reply != nil {
-			text, err := r.ledger.Text(answered.Turn.Reply.Text)
-			if err != nil {
-				return nil, false, err
-			}
-			var cut bool
-			h.Text, cut = shorten(text, share/2, "of this text")
-			truncated = truncated || cut
+		text, err := r.ledger.Text(answered.Turn.Reply.Text)
+		if err != nil {
+			return nil, false, err
 		}
+		var cut bool
+		h.Text, cut = shorten(text, share/2, "of this text")
+		truncated = truncated || cut
 		var finished []ledger.ActionRecord
 		for _, a := range answered.Actions {
 			if a.Receipt != nil {

@@ -143,11 +143,11 @@ func (e *Engine) sweepLeases() {
 	for {
 		changed := e.hub.anyChange()
 		if _, err := e.ledger.ExpireDue(); err != nil {
-			e.cfg.Log.Error("end leases", "error", err)
+			e.cfg.Log.Error("end leases", "err", err)
 		}
 		next, err := e.ledger.NextExpiry()
 		if err != nil {
-			e.cfg.Log.Error("find the next lease end", "error", err)
+			e.cfg.Log.Error("find the next lease end", "err", err)
 		}
 		var timer <-chan time.Time
 		if !next.IsZero() {

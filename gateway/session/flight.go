@@ -76,6 +76,6 @@ func (v *live) land(id turn.ActionID, f *flight) {
 	if _, err := v.e.ledger.Finish(id, result); err != nil {
 		// Without a receipt the action stays begun; the shim asks again and it
 		// begins again, or is settled as interrupted with the run.
-		v.e.cfg.Log.Error("store receipt", "action", id, "error", err)
+		v.e.cfg.Log.Error("store receipt", "action", id, "err", err)
 	}
 }

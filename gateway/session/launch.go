@@ -28,10 +28,10 @@ func (e *Engine) launch(s ledger.SessionRecord, r ledger.RunRecord) {
 		if refusal, ok := errors.AsType[*turn.Refusal](err); ok {
 			code, message = refusal.Code, refusal.Detail
 		}
-		e.cfg.Log.Error("launch run", "session", s.ID, "run", r.ID, "error", err)
+		e.cfg.Log.Error("launch run", "session", s.ID, "run", r.ID, "err", err)
 		end := ledger.End{Verb: turn.Fail, Code: code, LaunchMessage: message}
 		if _, err := e.ledger.EndRun(r.ID, end, func(turn.ActionID) bool { return false }); err != nil {
-			e.cfg.Log.Error("close run", "run", r.ID, "error", err)
+			e.cfg.Log.Error("close run", "run", r.ID, "err", err)
 		}
 	})
 }

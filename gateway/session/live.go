@@ -114,7 +114,7 @@ func (v *live) obey() {
 	}
 	_, s, err := v.e.ledger.Run(v.run)
 	if err != nil {
-		v.e.cfg.Log.Error("read run", "run", v.run, "error", err)
+		v.e.cfg.Log.Error("read run", "run", v.run, "err", err)
 		return
 	}
 	if s.Status == turn.Stopping || s.Status == turn.LeaseExpired {
@@ -134,7 +134,7 @@ func (v *live) lookNow() {
 func (v *live) look() {
 	alive, err := v.e.cfg.Runner.Alive(v.run)
 	if err != nil {
-		v.e.cfg.Log.Error("look at run", "run", v.run, "error", err)
+		v.e.cfg.Log.Error("look at run", "run", v.run, "err", err)
 	}
 	if !alive && err == nil {
 		v.settle()
@@ -154,7 +154,7 @@ func (v *live) settle() {
 	v.endNow(&turn.Refusal{Code: turn.CancelledCode})
 	v.landAll()
 	if err := v.e.settleRun(v.run); err != nil {
-		v.e.cfg.Log.Error("settle run", "run", v.run, "error", err)
+		v.e.cfg.Log.Error("settle run", "run", v.run, "err", err)
 		v.probe.Reset(probeLater)
 		return
 	}
@@ -190,7 +190,7 @@ func (e *Engine) settleRun(run turn.RunID) error {
 	if err != nil && !errors.Is(err, ledger.ErrRunSettled) {
 		return err
 	}
-	e.cfg.Log.Info("run ended", "session", s.ID, "run", run, "status", s.Status, "code", end.Code,
+	e.cfg.Log.Info("run ended", "session", s.ID, "run", run, "status", s.Status,
 		"exit", exit.Code, "signal", exit.Signal, "turns", r.Turns)
 	return e.cfg.Runner.Remove(run)
 }

@@ -63,6 +63,7 @@ func (r *Reader) Inspect(_ context.Context, id turn.SessionID) (Snapshot, error)
 	if err != nil {
 		return s, err
 	}
+	s.LeaseExpiresAt = &v.Session.Lease.ExpiresAt
 	s.History, s.HistoryTruncated, err = r.history(id)
 	return s, err
 }
