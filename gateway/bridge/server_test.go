@@ -138,6 +138,7 @@ func TestForeignRequestsAreRefused(t *testing.T) {
 			"no token":         {[]string{"X-Api-Key", "", "Authorization", ""}, 401},
 			"wrong token":      {[]string{"X-Api-Key", token + "x", "Authorization", "Bearer " + token + "x"}, 401},
 			"half a token":     {[]string{"X-Api-Key", token[:4], "Authorization", "Bearer " + token[:4]}, 401},
+			"bare token":       {[]string{"X-Api-Key", "", "Authorization", token}, 401},
 			"not a bearer":     {[]string{"X-Api-Key", "", "Authorization", "Basic " + token}, 401},
 			"web page":         {[]string{"Origin", "https://example.com"}, 403},
 			"page of its own":  {[]string{"Origin", s.url}, 403},

@@ -34,6 +34,9 @@ func TestOutputIsReadForTheExitRecordOnly(t *testing.T) {
 		if strings.Contains(log.String(), "SECRET") {
 			t.Errorf("%s: contents are in the log", name)
 		}
+		if name == "a huge line" && strings.Contains(log.String(), "user") {
+			t.Error("a line over the limit was kept and looked into")
+		}
 	}
 	broken := errors.New("broken pipe")
 	got, err := readOutput(io.MultiReader(strings.NewReader(initLine), errReader{broken}), io.Discard)
