@@ -125,20 +125,18 @@ func owned(paths ...string) error {
 
 // readDirs asks Git which directories are behind the checkout.
 func (k *Keeper) readDirs(ctx context.Context, repo *repository) error {
-	for _, q := range []struct {
-		flag string
-		into *string
-	}{{"--absolute-git-dir", &repo.gitDir}, {"--git-common-dir", &repo.commonDir}, {"--show-object-format", &repo.format}} {
-		args := []string{"rev-parse", "--path-format=absolute", q.flag}
-		out, err := k.run.run(ctx, repo.command(args...))
-		if err != nil {
-			return refuse(turn.WorkingDirectoryInvalid, err, "Git cannot read the repository")
-		}
-		*q.into = strings.TrimSuffix(string(out), "\n")
+	out, err := k.run.run(ctx, repo.command("rev-parse", "--path-format=absolute", "--absolute-git-dir", "--git-common-dir", "--show-object-format"))
+	if err != nil {
+		return refuse(turn.WorkingDirectoryInvalid, err, "Git cannot read the repository")
 	}
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if len(lines) != 3 {
+		return turn.Refuse(turn.WorkingDirectoryInvalid, "the path of the repository's Git directory holds a line break")
+	}
+	repo.gitDir, repo.commonDir, repo.format = lines[0], lines[1], lines[2]
 	for _, dir := range []*string{&repo.gitDir, &repo.commonDir} {
 		real, err := filepath.EvalSymlinks(*dir)
-		if err != nil || !filepath.IsAbs(real) || strings.ContainsAny(real, "\n\r") {
+		if err != nil || !filepath.IsAbs(real) {
 			return turn.RefuseFor(turn.WorkingDirectoryInvalid, err, "the repository's Git directory cannot be used")
 		}
 		*dir = real
