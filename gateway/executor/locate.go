@@ -300,11 +300,3 @@ func retry(f func() error) error {
 		}
 	}
 }
-
-// below joins a relative path that may be empty to a real folder.
-func below(dir, rel string) string {
-	if rel == "" {
-		return dir
-	}
-	return strings.TrimSuffix(dir, "/") + "/" + rel
-}

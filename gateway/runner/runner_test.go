@@ -161,6 +161,9 @@ func TestRunDirectoryIsPrivateAndGoesWhole(t *testing.T) {
 		t.Errorf("again: %v", err)
 	}
 	err := filepath.WalkDir(filepath.Dir(r.cfg.Runs), func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
 		info, err := d.Info()
 		if err != nil {
 			return err
