@@ -45,7 +45,7 @@ func bubblewrapArgs(self string, p Policy) ([]string, error) {
 		// first.
 		"--unshare-user", "--unshare-cgroup", "--disable-userns",
 		"--cap-drop", "ALL",
-		"--die-with-parent", "--new-session", "--as-pid-1",
+		"--new-session", "--as-pid-1",
 		"--hostname", "sandbox", "--clearenv",
 		"--ro-bind", "/usr", "/usr",
 	}

@@ -33,6 +33,8 @@
 //     part of it.
 //   - Processor, memory and disk use beyond the limits on /tmp, /dev/shm and
 //     the number of processes (the last does not bind a real root).
+//   - A bwrap that something else kills in the milliseconds of its setting up:
+//     its child then waits for ever, with nothing in it. Start never does that.
 //   - Faults of the kernel, and side channels.
 //   - Other programs of the same user outside: they can read the environment
 //     of a confined process.

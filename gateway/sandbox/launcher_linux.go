@@ -15,7 +15,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -135,6 +134,11 @@ func (l *Launcher) Start(ctx context.Context, p Policy, c Command) (*Process, er
 
 // wrap starts bwrap. Its own stdio is not the command's: what it and the stage
 // complain about is kept for the error of Start.
+//
+// Neither a death signal here nor bwrap's --die-with-parent: killed in the
+// moment between its clone and its "go on", bwrap leaves a child that waits for
+// ever. If this process dies, the stage sees the end of the control socket; if
+// bwrap dies, the stage has a death signal of its own.
 func (l *Launcher) wrap(args []string, c Command) (*wrapper, error) {
 	// Descriptors that this process was born with would pass through bwrap.
 	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
@@ -166,25 +170,16 @@ func (l *Launcher) wrap(args []string, c Command) (*wrapper, error) {
 		// In the order of the constants in control_linux.go.
 		ExtraFiles: []*os.File{argsFile, stageEnd,
 			cmp.Or(c.Stdin, null), cmp.Or(c.Stdout, null), cmp.Or(c.Stderr, null)},
-		SysProcAttr: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL},
+		WaitDelay: setupLimit,
 	}
-	// The kernel sends the death signal when the *thread* that started bwrap
-	// ends, so one thread starts it, stays, and waits for it.
-	started := make(chan error)
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := w.cmd.Start()
-		started <- err
-		if err == nil {
-			w.cmd.Wait() // how bwrap ends says less than the stage's report
-			close(w.ended)
-		}
-	}()
-	if err := <-started; err != nil {
+	if err := w.cmd.Start(); err != nil {
 		control.Close()
 		return nil, err
 	}
+	go func() {
+		w.cmd.Wait() // how bwrap ends says less than the stage's report
+		close(w.ended)
+	}()
 	return w, nil
 }
 

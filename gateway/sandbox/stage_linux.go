@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"runtime"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -43,6 +44,11 @@ func stage() error {
 	}
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("close own memory: %w", err)
+	}
+	// If bwrap is killed, so is all of this. The signal hangs on this thread.
+	runtime.LockOSThread()
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+		return fmt.Errorf("ask for a death signal: %w", err)
 	}
 	conn, err := fileConn(os.NewFile(controlFD, "control"))
 	if err != nil {

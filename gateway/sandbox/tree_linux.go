@@ -6,6 +6,7 @@ import (
 	"net"
 	"os/exec"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -43,14 +44,16 @@ func (w *wrapper) kill() {
 	w.killLocked()
 }
 
-// killLocked ends pid 1 if it is known. bwrap's end does the same a moment
-// later (its child has a death signal); both, so that neither is needed. An
-// error means that the process is gone already, which is what was wanted.
+// killLocked ends pid 1, and with it bwrap. Before pid 1 is known, bwrap is at
+// work and must not be killed (see wrap): the stage ends when it finds the
+// control socket closed. An error means that the process is gone already, or
+// the socket closed, which is what was wanted.
 func (w *wrapper) killLocked() {
 	if w.pidfd >= 0 {
 		unix.PidfdSendSignal(w.pidfd, unix.SIGKILL, nil, 0)
+		return
 	}
-	w.cmd.Process.Kill()
+	w.control.Close()
 }
 
 // terminate needs no answer: if the stage is gone, so is the command.
@@ -63,6 +66,12 @@ func (w *wrapper) wait() Exit {
 	var r report
 	if w.reports != nil && w.reports.Decode(&r) == nil && r.Ended {
 		exit = r.exit()
+	}
+	if w.pidfd < 0 {
+		// The start failed and pid 1, if there is one, is about to end. This is
+		// for a bwrap that hangs all the same.
+		hangs := time.AfterFunc(setupLimit, func() { w.cmd.Process.Kill() })
+		defer hangs.Stop()
 	}
 	<-w.ended
 	// bwrap may have been killed before its child was gone. The kernel calls

@@ -15,6 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// killed is how a tree ends that was not left to end by itself.
+var killed = Exit{Code: -1, Signal: "SIGKILL"}
+
 // pipe is a pipe whose reader the test keeps.
 func pipe(t *testing.T) (r *bufio.Reader, w *os.File) {
 	t.Helper()
@@ -128,7 +131,7 @@ func TestKillEndsTheWholeTree(t *testing.T) {
 	}
 	process.Terminate() // all ignore it
 	process.Kill()
-	if exit := process.Wait(); exit != (Exit{Code: -1, Signal: "SIGKILL"}) {
+	if exit := process.Wait(); exit != killed {
 		t.Errorf("exit %+v", exit)
 	}
 	if !lockFree(t, dir) {
@@ -147,7 +150,9 @@ func TestTheEndOfTheContextEndsTheTree(t *testing.T) {
 	}
 	awaitReady(t, r)
 	cancel()
-	process.Wait()
+	if exit := process.Wait(); exit != killed {
+		t.Errorf("exit %+v", exit)
+	}
 	if !lockFree(t, dir) {
 		t.Error("something of the tree is left after Wait")
 	}
@@ -176,6 +181,74 @@ func TestTheTreeDiesWithItsLauncher(t *testing.T) {
 		}
 		cmd.Wait()
 		awaitLock(t, dir)
+	}
+}
+
+// At whatever moment of a start the launcher dies: the pipe ends when the last
+// process is gone that was on its way into the sandbox.
+func TestNothingIsLeftOfAStartWhoseLauncherDied(t *testing.T) {
+	for after := range 30 {
+		dir := dirOutsideTmp(t)
+		r, w := pipe(t)
+		cmd := exec.Command("/proc/self/exe", "launch", dir)
+		cmd.Stdout = w
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		w.Close()
+		time.Sleep(time.Duration(after) * 2 * time.Millisecond)
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		cmd.Wait()
+		awaitEnd(t, r)
+	}
+}
+
+// The same for a context that ends: Start says so, and nothing is left.
+func TestNothingIsLeftOfAStartThatWasCancelled(t *testing.T) {
+	l := launcher(t)
+	for after := range 30 {
+		dir := dirOutsideTmp(t)
+		r, w := pipe(t)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(after)*time.Millisecond)
+		process, err := l.Start(ctx, Policy{Writable: []string{dir}},
+			Command{Path: stagePath, Args: []string{"probe", "tree", dir}, Env: probeEnv, Stdout: w})
+		w.Close()
+		if err == nil {
+			process.Wait()
+		} else if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("cancelled after %d ms: %v", after, err)
+		}
+		cancel()
+		awaitEnd(t, r)
+	}
+}
+
+// bwrap itself killed: pid 1 has a death signal.
+func TestTheTreeDiesWithItsWrapper(t *testing.T) {
+	dir := dirOutsideTmp(t)
+	r, w := pipe(t)
+	process := launch(t, Policy{Writable: []string{dir}}, Command{Stdout: w}, "tree", dir)
+	awaitReady(t, r)
+	if err := process.tree.(*wrapper).cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if exit := process.Wait(); exit != killed {
+		t.Errorf("exit %+v", exit)
+	}
+	if !lockFree(t, dir) {
+		t.Error("something of the tree is left after Wait")
+	}
+}
+
+// awaitEnd reads until nobody holds the other end of the pipe.
+func awaitEnd(t *testing.T, r io.Reader) {
+	t.Helper()
+	survivor := time.AfterFunc(lingerTime/2, func() { panic("something survived") })
+	defer survivor.Stop()
+	if _, err := io.Copy(io.Discard, r); err != nil {
+		t.Fatal(err)
 	}
 }
 
