@@ -3,7 +3,6 @@ package tests
 import (
 	"bytes"
 	"context"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -166,11 +165,11 @@ func TestAnInterruptedDemoLeavesNothing(t *testing.T) {
 	for _, at := range []string{"claude", " serve "} {
 		t.Run(strings.TrimSpace(at), func(t *testing.T) {
 			s := show(t)
-			for !slices.ContainsFunc(slices.Collect(maps.Values(belowOf(t, s))), func(args string) bool {
-				return strings.Contains(args, at)
-			}) {
-				time.Sleep(10 * time.Millisecond)
-			}
+			rig.Await(t, at, func() bool {
+				return slices.ContainsFunc(belowOf(t, s), func(p process.Process) bool {
+					return strings.Contains(p.Name+" "+p.Args, at)
+				})
+			})
 			must(t, s.cmd.Process.Signal(syscall.SIGINT))
 			if err := s.cmd.Wait(); err == nil {
 				t.Errorf("an interrupted demo says that all went well:\n%s", &s.out)
@@ -180,13 +179,9 @@ func TestAnInterruptedDemoLeavesNothing(t *testing.T) {
 	}
 }
 
-func belowOf(t *testing.T, s *showing) map[int]string {
+func belowOf(t *testing.T, s *showing) []process.Process {
 	t.Helper()
 	all, err := process.List()
 	must(t, err)
-	found := map[int]string{}
-	for _, p := range process.Below(all, s.cmd.Process.Pid) {
-		found[p.PID] = p.Name + " " + p.Args
-	}
-	return found
+	return process.Below(all, s.cmd.Process.Pid)
 }

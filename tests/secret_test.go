@@ -6,10 +6,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,6 +56,11 @@ func TestNothingSaidHoldsWhatIsInternal(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.One("Read", map[string]any{"file_path": "file.txt"})
+	// The logs of a run go with it.
+	var said []saying
+	for _, log := range g.Logs() {
+		said = append(said, saying{name: log.Name, text: log.Text})
+	}
 	s.Say("done")
 	if _, err := s.Continue(t.Context(), "Go on."); err != nil {
 		t.Fatal(err)
@@ -63,7 +68,12 @@ func TestNothingSaidHoldsWhatIsInternal(t *testing.T) {
 	s.Say("done again")
 	s.Halt()
 
-	said := sayings(t, g, s)
+	said = append(said, sayings(t, g, s)...)
+	for _, name := range []string{"deckhand.log", "shim.log", "stdout.log", "stderr.log"} {
+		if !slices.ContainsFunc(said, func(s saying) bool { return s.name == name }) {
+			t.Errorf("there is no %s; does the test look in the right place?", name)
+		}
+	}
 	secrets := secretsOf(t, g, s)
 	for _, where := range said {
 		for name, secret := range secrets {
@@ -109,19 +119,8 @@ func sayings(t *testing.T, g *rig.Gateway, s *fakechatgpt.Session) []saying {
 		must(t, err)
 		all = append(all, saying{name: "deckhand " + strings.Join(command, " "), text: []byte(out)})
 	}
-	logs := 0
-	err = filepath.WalkDir(g.State, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".log" {
-			return err
-		}
-		logs++
-		text, err := os.ReadFile(path)
-		all = append(all, saying{name: filepath.Base(path), text: text})
-		return err
-	})
-	must(t, err)
-	if logs == 0 {
-		t.Error("there is no log; does the test look in the right place?")
+	for _, log := range g.Logs() {
+		all = append(all, saying{name: log.Name, text: log.Text})
 	}
 	return append(all, saying{name: "the transcript of Claude Code", text: g.ClaudeTranscript().Text, toClaude: true})
 }

@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"deckhand/app/demo/chatgpt"
 	"deckhand/tests/fakechatgpt"
+	"deckhand/tests/rig"
 )
 
 const (
@@ -43,17 +43,12 @@ func beginSlow(t *testing.T, s *fakechatgpt.Session) {
 	if _, err := s.Client().Call(t.Context(), chatgpt.ToolReply, args); err != nil {
 		t.Fatal(err)
 	}
-	for {
+	rig.Await(t, "the search to be under way", func() bool {
 		answer, err := s.Status(t.Context(), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if answer.Run != nil && len(answer.Run.Running) > 0 {
-			return
-		}
+		must(t, err)
 		if answer.Status == "waiting_for_gpt" || answer.Run == nil {
-			t.Fatalf("the search was never seen under way: %s", fakechatgpt.Describe(answer))
+			t.Fatalf("the search was over before it was seen: %s", fakechatgpt.Describe(answer))
 		}
-		time.Sleep(5 * time.Millisecond)
-	}
+		return len(answer.Run.Running) > 0
+	})
 }

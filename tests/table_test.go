@@ -3,7 +3,6 @@ package tests
 import (
 	"syscall"
 	"testing"
-	"time"
 
 	"deckhand/app/demo/chatgpt"
 	"deckhand/tests/fakechatgpt"
@@ -231,14 +230,9 @@ func expired(t *testing.T, g *rig.Gateway, chat *fakechatgpt.Chat) *fakechatgpt.
 // changed asks until the session has another status than that.
 func changed(t *testing.T, s *fakechatgpt.Session, from string) {
 	t.Helper()
-	for {
+	rig.Await(t, "the session to leave "+from, func() bool {
 		answer, err := s.Status(t.Context(), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if answer.Status != from {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+		must(t, err)
+		return answer.Status != from
+	})
 }

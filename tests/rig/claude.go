@@ -5,11 +5,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 
 	"deckhand/app/demo/process"
 )
@@ -66,45 +66,64 @@ func (g *Ground) Thaw() {
 // AwaitOnlyItself waits until nothing of the gateway's runs but itself.
 func (g *Gateway) AwaitOnlyItself() {
 	g.t.Helper()
-	for {
+	Await(g.t, "the end of everything but the gateway", func() bool {
 		all := g.Processes()
-		if len(all) == 1 && all[0].PID == g.PID() {
-			return
-		}
-		select {
-		case <-g.t.Context().Done():
-			g.t.Fatalf("still running: %+v", all)
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
+		return len(all) == 1 && all[0].PID == g.PID()
+	})
 }
 
 // AwaitRetries waits until Claude Code has said n times that it asks its model
 // again.
 func (g *Ground) AwaitRetries(n int) {
 	g.t.Helper()
-	for {
-		said := 0
-		paths, err := filepath.Glob(filepath.Join(g.State, "private", "runs", "*", "stdout.log"))
-		if err != nil {
-			g.t.Fatal(err)
-		}
-		for _, path := range paths {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				g.t.Fatal(err)
+	Await(g.t, "Claude Code to ask again", func() bool {
+		said, runs := 0, 0
+		for _, log := range g.Logs() {
+			if log.Name == "stdout.log" {
+				runs++
+				said += bytes.Count(log.Text, []byte("system api_retry\n"))
 			}
-			said += bytes.Count(text, []byte("system api_retry\n"))
 		}
-		if said >= n {
-			return
+		if runs == 0 {
+			g.t.Fatal("the run ended before Claude Code had asked again")
 		}
-		select {
-		case <-g.t.Context().Done():
-			g.t.Fatalf("Claude Code asked again %d times, not %d", said, n)
-		case <-time.After(100 * time.Millisecond):
+		return said >= n
+	})
+}
+
+// Log is one log file below the state directory, as it is now.
+type Log struct {
+	Name string
+	Text []byte
+}
+
+// Logs reads every log there is now: the gateway's, and those of the runs that
+// have not been settled.
+func (g *Ground) Logs() []Log {
+	g.t.Helper()
+	var all []Log
+	err := filepath.WalkDir(g.State, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".log" {
+			return ignoreGone(err)
 		}
+		text, err := os.ReadFile(path)
+		if err == nil {
+			all = append(all, Log{filepath.Base(path), text})
+		}
+		return ignoreGone(err)
+	})
+	if err != nil {
+		g.t.Fatal(err)
 	}
+	return all
+}
+
+// ignoreGone passes over what went away while it was looked at.
+func ignoreGone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // ClaudeTranscript is what Claude Code wrote about the one session that a
