@@ -12,8 +12,9 @@
 //     without "stream", joins the pending offer or gets the same answer, with
 //     the same message id and tool_use ids. A closed socket cancels nothing.
 //   - A streamed question gets message_start at once and a ping every
-//     PingInterval, a tool call gets an event stream with a comment every
-//     PingInterval, until the answer comes: for hours, if need be.
+//     PingInterval, one without stream gets white space before its JSON, a tool
+//     call an event stream with comments, until the answer comes: for hours, if
+//     need be.
 //   - A model request that is no turn is refused at once with a 400, and
 //     offered as TailOther so that the gateway knows. That, and any other
 //     refusal, is the end of the run: no later request is answered or offered

@@ -44,16 +44,14 @@ func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a := asked{question: q, id: messageID(offer.Digest), model: req.Model, server: s.cfg.Name}
-	if req.Stream && !q.answered() {
+	switch {
+	case q.answered():
+		s.answer(w, a, req.Stream)
+	case req.Stream:
 		s.stream(w, r, a)
-		return
+	default:
+		s.whole(w, r, a)
 	}
-	select {
-	case <-q.done:
-	case <-r.Context().Done():
-		return // the question stays open
-	}
-	s.answer(w, a, req.Stream)
 }
 
 // asked is a question with what its answer is to be called.
@@ -128,6 +126,37 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, a asked) {
 		}
 	}
 	w.Write(rest)
+}
+
+// whole answers without a stream. Its signs of life are white space before the
+// JSON: an answer that is silent for six minutes is given up.
+func (s *Server) whole(w http.ResponseWriter, r *http.Request, a asked) {
+	soon := time.NewTimer(s.cfg.PingInterval)
+	defer soon.Stop()
+	select {
+	case <-a.done:
+		s.answer(w, a, false)
+		return
+	case <-r.Context().Done():
+		return // the question stays open
+	case <-soon.C:
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusOK)
+	if !keepAlive(w, r, []byte(" "), []byte(" "), s.cfg.PingInterval, a.done) {
+		return
+	}
+	reply, err := a.reply()
+	var body []byte
+	if err == nil {
+		body, err = reply.JSON()
+	}
+	if err != nil {
+		// The status is sent and said that all is well. A broken connection
+		// makes Claude Code ask again, and hear of the error at once.
+		panic(http.ErrAbortHandler)
+	}
+	w.Write(body)
 }
 
 // explain says what Claude Code is told when there is no answer. A 400 ends

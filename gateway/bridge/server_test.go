@@ -219,6 +219,30 @@ func TestRepeatsJoinOneTurnAndGetTheSameAnswer(t *testing.T) {
 	}
 }
 
+func TestAnswerWithoutStreamIsKeptAlive(t *testing.T) {
+	s := serve(t, 5*time.Millisecond)
+	resp := s.post("/v1/messages", ask(promptJSON, false)) // returns with the first sign of life
+	close(s.answer)
+	got := body(t, resp)
+	whole := body(t, s.post("/v1/messages", ask(promptJSON, false)))
+	if strings.TrimLeft(got, " ") != whole || got == whole || !json.Valid([]byte(got)) {
+		t.Errorf("kept alive: %q, at once: %q", got, whole)
+	}
+}
+
+func TestRefusalOfAnAnswerKeptAliveIsHeardInTheRepeat(t *testing.T) {
+	s := serve(t, 5*time.Millisecond)
+	s.err = turn.Refuse(turn.CallMismatch, "")
+	resp := s.post("/v1/messages", ask(promptJSON, false))
+	close(s.answer)
+	if raw, err := io.ReadAll(resp.Body); err == nil {
+		t.Errorf("an answer: %q", raw)
+	}
+	if got := s.post("/v1/messages", ask(promptJSON, false)).StatusCode; got != 400 {
+		t.Errorf("repeat: %d", got)
+	}
+}
+
 func withoutPings(s string) string {
 	return strings.ReplaceAll(s, "event: ping\ndata: {\"type\":\"ping\"}\n\n", "")
 }

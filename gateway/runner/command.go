@@ -79,6 +79,11 @@ func override(env, extra []string) []string {
 }
 
 // longWaits let a model request and a tool call wait for hours.
+//
+// CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK is not among them: the watchdogs
+// that are off are what drops a stream after 750 s, and with it a stream that
+// ends early ends the run, where without it the question is asked again
+// without "stream", which the bridge knows for the same.
 var longWaits = []string{
 	"API_TIMEOUT_MS=" + wait,
 	"API_FORCE_IDLE_TIMEOUT=0",
@@ -87,7 +92,6 @@ var longWaits = []string{
 	"CLAUDE_STREAM_FIRST_BYTE_TIMEOUT_MS=" + wait,
 	"CLAUDE_ENABLE_STREAM_WATCHDOG=0",
 	"CLAUDE_ENABLE_BYTE_WATCHDOG=0",
-	"CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK=1",
 	"CLAUDE_CODE_MAX_RETRIES=15",
 	"MCP_TOOL_TIMEOUT=" + wait,
 	"CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT=0",

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -20,56 +21,87 @@ import (
 	"deckhand/gateway/runner"
 )
 
-// A connection that breaks before anything was answered makes Claude Code ask
-// again with the same bytes. The sandbox leaves nobody who could break it, so
-// this one Claude Code runs in front of it.
-func TestConnectionLostBeforeTheAnswerIsTheSameTurn(t *testing.T) {
-	const cuts = 3
-	var mu sync.Mutex
-	var bodies []string
-	var offers []link.Offer
-	enough := make(chan struct{})
+// The sandbox leaves nobody who could break a connection, so in these tests
+// Claude Code runs in front of it, behind a proxy that can.
 
+func TestLostRequestIsAskedAgainAndIsTheSameTurn(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		cuts   int
+		reach  bool // the beginning of the answer reaches Claude Code
+		clean  bool // the connection is not broken, the answer just ends
+		repeat string
+	}{
+		{"before the answer", 3, false, false, `"stream":true`},
+		{"broken in the middle", 1, true, false, `"stream":true`},
+		{"ended in the middle", 1, true, true, `"stream":false`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := runCut(t, c.cuts, c.reach, c.clean)
+			if len(got.offers) != 1 || len(got.bodies) != c.cuts+1 || !strings.Contains(got.output, "Done.") {
+				t.Errorf("%d offers for %d requests: %s", len(got.offers), len(got.bodies), got.output)
+			}
+			for _, b := range got.bodies[1:] {
+				if b != strings.Replace(got.bodies[0], `"stream":true`, c.repeat, 1) {
+					t.Errorf("bodies differ:\n%s\n%s", b, got.bodies[0])
+				}
+			}
+		})
+	}
+}
+
+// cut is a run whose first model requests were cut off.
+type cut struct {
+	mu     sync.Mutex
+	bodies []string
+	offers []link.Offer
+	output string
+}
+
+// runCut cuts a number of model requests. The one after them is answered once
+// it has been kept waiting for some signs of life.
+func runCut(t *testing.T, cuts int, reach, clean bool) *cut {
+	c := new(cut)
+	enough := make(chan struct{})
 	var inner http.Handler
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/v1/messages" {
 			raw, _ := io.ReadAll(r.Body)
-			mu.Lock()
-			bodies = append(bodies, string(raw))
-			n := len(bodies)
-			mu.Unlock()
+			c.mu.Lock()
+			c.bodies = append(c.bodies, string(raw))
+			n := len(c.bodies)
+			c.mu.Unlock()
 			r.Body = io.NopCloser(strings.NewReader(string(raw)))
 			if n <= cuts {
-				// The bridge answers with the beginning of a stream, which is lost.
 				ctx, cancel := context.WithCancel(r.Context())
-				inner.ServeHTTP(&lostAnswer{header: http.Header{}, lost: cancel}, r.WithContext(ctx))
-				conn, _, err := http.NewResponseController(w).Hijack()
-				if err == nil {
-					conn.Close()
+				lost := &lostAnswer{header: http.Header{}, lost: cancel}
+				if reach {
+					lost.reaches = w
 				}
-				return
+				inner.ServeHTTP(lost, r.WithContext(ctx))
+				if clean {
+					return
+				}
+				panic(http.ErrAbortHandler)
 			}
-			if n == cuts+1 {
-				close(enough)
-			}
+			time.AfterFunc(200*time.Millisecond, func() { close(enough) })
 		}
 		inner.ServeHTTP(w, r)
 	}))
-	defer proxy.Close()
+	t.Cleanup(proxy.Close)
 	address, err := url.Parse(proxy.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-
-	dir := t.TempDir()
-	plan := runner.Plan{Home: dir + "/home", Spec: runner.Spec{Token: "t", ClaudeSession: uuid.NewString(), Prompt: "Look.",
+	plan := runner.Plan{Spec: runner.Spec{Token: "t", ClaudeSession: uuid.NewString(), Prompt: "Look.",
 		Tools: []runner.Tool{{Name: "Read", InputSchema: json.RawMessage(`{"type":"object"}`)}}}}
-	br, err := bridge.New(bridge.Config{Run: "run_1", Token: plan.PortToken(), Host: address.Host, Name: runner.ToolServer, Model: runner.Model, Prompt: plan.Stdin(),
+	br, err := bridge.New(bridge.Config{Run: "run_1", Token: plan.PortToken(), Host: address.Host, Name: runner.ToolServer,
+		Model: runner.Model, Prompt: plan.Stdin(), PingInterval: 20 * time.Millisecond,
 		Tools: []bridge.Tool{{Name: "Read", InputSchema: json.RawMessage(`{"type":"object"}`)}},
 		Offer: func(_ context.Context, o link.Offer) (link.Release, error) {
-			mu.Lock()
-			offers = append(offers, o)
-			mu.Unlock()
+			c.mu.Lock()
+			c.offers = append(c.offers, o)
+			c.mu.Unlock()
 			<-enough
 			return link.Release{Turn: "trn_1", Text: "Done."}, nil
 		},
@@ -77,10 +109,12 @@ func TestConnectionLostBeforeTheAnswerIsTheSameTurn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer br.Close()
+	t.Cleanup(br.Close)
 	inner = br
 
 	// What Prepare would make.
+	dir := t.TempDir()
+	plan.Home = dir + "/home"
 	for _, name := range []string{"/home/home", "/home/config", "/home/tmp", "/path"} {
 		if err := os.MkdirAll(dir+name, 0o700); err != nil {
 			t.Fatal(err)
@@ -97,23 +131,42 @@ func TestConnectionLostBeforeTheAnswerIsTheSameTurn(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if len(offers) != 1 || len(bodies) != cuts+1 || !strings.Contains(string(out), "Done.") {
-		t.Errorf("%d offers for %d requests: %s", len(offers), len(bodies), out)
-	}
-	for _, b := range bodies {
-		if b != bodies[0] || !strings.Contains(b, `"stream":true`) {
-			t.Errorf("bodies differ:\n%s\n%s", b, bodies[0])
-		}
-	}
+	c.output = string(out)
+	return c
 }
 
-// lostAnswer swallows an answer and gives up once something of it was there.
+// lostAnswer gives up as soon as something of an answer is there. What there
+// is reaches the client, or nobody.
 type lostAnswer struct {
-	header http.Header
-	lost   func()
+	header  http.Header
+	reaches http.ResponseWriter // or nil
+	lost    func()
 }
 
-func (l *lostAnswer) Header() http.Header         { return l.header }
-func (l *lostAnswer) WriteHeader(int)             {}
-func (l *lostAnswer) Write(p []byte) (int, error) { return len(p), nil }
-func (l *lostAnswer) Flush()                      { l.lost() }
+func (l *lostAnswer) Header() http.Header {
+	if l.reaches != nil {
+		return l.reaches.Header()
+	}
+	return l.header
+}
+
+func (l *lostAnswer) WriteHeader(status int) {
+	if l.reaches != nil {
+		l.reaches.WriteHeader(status)
+	}
+}
+
+func (l *lostAnswer) Write(p []byte) (int, error) {
+	if l.reaches != nil {
+		return l.reaches.Write(p)
+	}
+	return len(p), nil
+}
+
+func (l *lostAnswer) Flush() {
+	if l.reaches != nil {
+		http.NewResponseController(l.reaches).Flush()
+		time.Sleep(100 * time.Millisecond) // so that it is read before the end comes
+	}
+	l.lost()
+}
