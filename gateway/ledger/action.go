@@ -17,9 +17,10 @@ import (
 // A call that was never released, or that differs from what was released, is
 // refused with call_mismatch. An interrupted action begins again if repeatable
 // says so; else it gets its receipt. An action that this process is running
-// already gives ErrActionOpen: wait for it.
+// already gives ErrActionOpen: wait for it. A write that begins again has no
+// intent any more: it makes a new one.
 func (l *Ledger) Begin(run turn.RunID, id turn.ToolUseID, name, arguments string,
-	inFlight func(turn.ActionID) bool, repeatable func(name string) bool) (ActionRecord, error) {
+	inFlight func(turn.ActionID) bool, repeatable func(ActionRecord) bool) (ActionRecord, error) {
 	var a ActionRecord
 	err := l.update(func(t *txn) error {
 		r, s, err := t.openRun(run)
@@ -44,7 +45,7 @@ func (l *Ledger) Begin(run turn.RunID, id turn.ToolUseID, name, arguments string
 			return nil
 		case s.Status != turn.Executing:
 			return ErrRunSettled
-		case a.State != turn.Authorized && !repeatable(a.Name):
+		case a.State != turn.Authorized && !repeatable(a):
 			if err := t.close(s, a); err != nil {
 				return err
 			}
@@ -57,7 +58,7 @@ func (l *Ledger) Begin(run turn.RunID, id turn.ToolUseID, name, arguments string
 			a, err = t.action(a.ID)
 			return err
 		}
-		a.State, a.BegunAt = turn.Begun, t.now
+		a.State, a.BegunAt, a.Intent, a.Before = turn.Begun, t.now, nil, Body{}
 		a.Attempts++
 		if err := t.putAction(a); err != nil {
 			return err
@@ -70,8 +71,9 @@ func (l *Ledger) Begin(run turn.RunID, id turn.ToolUseID, name, arguments string
 	return a, err
 }
 
-// Finish stores the receipt of an action that Begin marked as begun. When it
-// is the last of its turn, the session is running again.
+// Finish stores the receipt of an action that has begun, or of an interrupted
+// one whose outcome the file told. When it is the last of its turn, the session
+// is running again.
 func (l *Ledger) Finish(id turn.ActionID, result turn.Result) (ActionRecord, error) {
 	if !utf8.ValidString(result.Text) || len(result.Text) > turn.MaxReceiptText {
 		return ActionRecord{}, errors.New("finish action: the text is not UTF-8 or over 64 KiB")
@@ -86,12 +88,17 @@ func (l *Ledger) Finish(id turn.ActionID, result turn.Result) (ActionRecord, err
 		if a, err = t.action(id); err != nil {
 			return err
 		}
-		if a.State != turn.Begun {
+		if a.State != turn.Begun && a.State != turn.Interrupted {
 			return errors.New("finish action: it has not begun, or has its receipt")
 		}
 		s, err := t.session(a.Session)
 		if err != nil {
 			return err
+		}
+		if a.Undoes != "" {
+			if err := t.finishUndo(&s, a, result); err != nil {
+				return err
+			}
 		}
 		if err := t.finish(s, a, result, text); err != nil {
 			return err
@@ -141,7 +148,12 @@ func (t *txn) finish(s SessionRecord, a ActionRecord, result turn.Result, text B
 	a.Receipt = &turn.Receipt{
 		ID: turn.NewReceiptID(), Action: a.ID, Outcome: result.Outcome, Code: result.Code,
 		SHA256: text.Digest(), Bytes: text.Bytes, Truncated: result.Truncated,
-		StartedAt: a.BegunAt, FinishedAt: t.now, Attempts: a.Attempts,
+		StartedAt: a.BegunAt, FinishedAt: t.now, Attempts: a.Attempts, Write: result.Write,
+	}
+	if result.Write != nil && a.Undoes == "" {
+		if err := t.indexWrite(a); err != nil {
+			return err
+		}
 	}
 	if err := t.putAction(a); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"unicode/utf8"
 
 	"deckhand/gateway/atomicfile"
 )
@@ -15,8 +16,8 @@ import (
 // maxInline is the largest body, in bytes, that stands in its record.
 const maxInline = 2 << 10
 
-// Body is a text of any size by its hash: in the record if it is small, else
-// in a file of its own. Its zero value is the empty text.
+// Body is a text or a file's content of any size by its hash: in the record if
+// it is small and UTF-8, else in a file of its own. Its zero value is empty.
 type Body struct {
 	SHA256 string `json:"sha256,omitempty"`
 	Bytes  int64  `json:"bytes,omitempty"`
@@ -24,7 +25,7 @@ type Body struct {
 }
 
 // Stored reports whether the body is a file.
-func (b Body) Stored() bool { return b.Bytes > maxInline }
+func (b Body) Stored() bool { return b.Bytes > 0 && b.Inline == "" }
 
 // Digest returns the SHA-256 of the text in hex, also for an empty one.
 func (b Body) Digest() string {
@@ -45,7 +46,7 @@ func (l *Ledger) putBody(text string) (Body, error) {
 		return Body{}, nil
 	}
 	b := Body{SHA256: digest(text), Bytes: int64(len(text))}
-	if !b.Stored() {
+	if len(text) <= maxInline && utf8.ValidString(text) {
 		b.Inline = text
 		return b, nil
 	}

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"fmt"
 
 	bolt "go.etcd.io/bbolt"
@@ -49,6 +50,9 @@ func (c *checker) all() error {
 	if err := each(c.t, bucketActions, c.action); err != nil {
 		return err
 	}
+	if err := c.due(); err != nil {
+		return err
+	}
 	return each(c.t, bucketKeys, func(k KeyRecord) error {
 		if _, ok, err := get[SessionRecord](c.t, bucketSessions, string(k.Session)); err != nil || !ok {
 			c.say("key names session %s, which is missing", k.Session)
@@ -83,9 +87,8 @@ func (c *checker) session(s SessionRecord) error {
 	if s.Lease.TokenFloor > s.Lease.Epoch {
 		c.say("session %s: token floor %d above epoch %d", s.ID, s.Lease.TokenFloor, s.Lease.Epoch)
 	}
-	indexed := c.t.tx.Bucket(bucketExpiry).Get(expiryKey(s)) != nil
-	if indexed != canExpire(s) {
-		c.say("session %s: %s, and its lease end is indexed: %t", s.ID, s.Status, indexed)
+	if key := dueKey(s); key != nil && !c.has(bucketDue, key) {
+		c.say("session %s: %s, and its deadline is not indexed", s.ID, s.Status)
 	}
 	if s.Run == "" {
 		return nil
@@ -114,8 +117,32 @@ func (c *checker) session(s SessionRecord) error {
 	}
 	if s.LastResult != nil {
 		c.body("session "+string(s.ID), s.LastResult.Text)
+		c.body("session "+string(s.ID), s.LastResult.Changes)
+	}
+	if s.Approval != nil {
+		c.body("session "+string(s.ID), s.Approval.Prompt)
 	}
 	return nil
+}
+
+// has reports whether a bucket holds a key, also one without a value.
+func (c *checker) has(bucket, key []byte) bool {
+	k, _ := c.t.tx.Bucket(bucket).Cursor().Seek(key)
+	return bytes.Equal(k, key)
+}
+
+// due checks the index of deadlines from its own side.
+func (c *checker) due() error {
+	return c.t.tx.Bucket(bucketDue).ForEach(func(k, _ []byte) error {
+		s, err := c.t.session(turn.SessionID(k[8:]))
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(k, dueKey(s)) {
+			c.say("session %s: %s, and a deadline that it does not have is indexed", s.ID, s.Status)
+		}
+		return nil
+	})
 }
 
 func (c *checker) run(r RunRecord) error {
@@ -166,9 +193,24 @@ func (c *checker) turn(r TurnRecord) error {
 }
 
 func (c *checker) action(a ActionRecord) error {
-	if got := string(c.t.tx.Bucket(bucketToolUses).Get([]byte(a.ToolUse))); got != string(a.ID) {
-		c.say("action %s: its tool_use id names %q", a.ID, got)
+	if a.Undoes == "" {
+		if got := string(c.t.tx.Bucket(bucketToolUses).Get([]byte(a.ToolUse))); got != string(a.ID) {
+			c.say("action %s: its tool_use id names %q", a.ID, got)
+		}
+	} else {
+		undone, err := c.t.action(a.Undoes)
+		if err != nil {
+			return err
+		}
+		done := a.State == turn.Finished && a.Receipt.Outcome == turn.OK
+		if done != (undone.UndoneBy == a.ID) {
+			c.say("action %s: undoes %s, which says %q", a.ID, a.Undoes, undone.UndoneBy)
+		}
+		if (a.State != turn.Finished) != c.has(bucketUndoing, []byte(a.ID)) {
+			c.say("action %s: %s, and the index of unfinished undos disagrees", a.ID, a.State)
+		}
 	}
+	c.body("action "+string(a.ID), a.Before)
 	c.body("action "+string(a.ID), a.Arguments)
 	c.body("action "+string(a.ID), a.Text)
 	if a.Receipt != nil && (a.Receipt.SHA256 != a.Text.Digest() || a.Receipt.Bytes != a.Text.Bytes) {
@@ -191,35 +233,40 @@ func (c *checker) body(who string, b Body) {
 // namedBodies returns the hashes of every body file that a record names.
 func (l *Ledger) namedBodies() (map[string]bool, error) {
 	named := map[string]bool{}
-	name := func(bodies ...Body) error {
+	name := func(bodies ...Body) {
 		for _, b := range bodies {
 			if b.Stored() {
 				named[b.SHA256] = true
 			}
 		}
-		return nil
 	}
 	err := l.view(func(t *txn) error {
 		if err := each(t, bucketSessions, func(s SessionRecord) error {
-			if s.LastResult == nil {
-				return nil
+			if s.Approval != nil {
+				name(s.Approval.Prompt)
 			}
-			return name(s.LastResult.Text)
+			if s.LastResult != nil {
+				name(s.LastResult.Text, s.LastResult.Changes)
+			}
+			return nil
 		}); err != nil {
 			return err
 		}
-		if err := each(t, bucketRuns, func(r RunRecord) error { return name(r.Prompt) }); err != nil {
+		if err := each(t, bucketRuns, func(r RunRecord) error { name(r.Prompt); return nil }); err != nil {
 			return err
 		}
 		if err := each(t, bucketTurns, func(r TurnRecord) error {
-			if r.Reply == nil {
-				return nil
+			if r.Reply != nil {
+				name(r.Reply.Text)
 			}
-			return name(r.Reply.Text)
+			return nil
 		}); err != nil {
 			return err
 		}
-		return each(t, bucketActions, func(a ActionRecord) error { return name(a.Arguments, a.Text) })
+		return each(t, bucketActions, func(a ActionRecord) error {
+			name(a.Arguments, a.Text, a.Before)
+			return nil
+		})
 	})
 	return named, err
 }

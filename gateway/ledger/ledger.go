@@ -47,13 +47,16 @@ var (
 	bucketToolUses = []byte("tooluses")
 	bucketKeys     = []byte("keys")
 	bucketOpen     = []byte("open")
-	bucketExpiry   = []byte("expiry")
+	bucketDue      = []byte("due")
+	bucketWrites   = []byte("writes")
+	bucketUndoing  = []byte("undoing")
+	bucketTrusted  = []byte("trusted")
 	bucketEvents   = []byte("events")
 )
 
 func buckets() [][]byte {
 	return [][]byte{bucketMeta, bucketSessions, bucketRuns, bucketTurns, bucketActions,
-		bucketToolUses, bucketKeys, bucketOpen, bucketExpiry, bucketEvents}
+		bucketToolUses, bucketKeys, bucketOpen, bucketDue, bucketWrites, bucketUndoing, bucketTrusted, bucketEvents}
 }
 
 // Options says where the ledger lives and who hears of its changes.
@@ -225,7 +228,7 @@ func (t *txn) putAction(r ActionRecord) error {
 }
 
 // putSession writes a changed session: it alone bumps the revision and keeps
-// the indexes of open runs and of leases that can end.
+// the index of what ends by itself.
 func (t *txn) putSession(s *SessionRecord) error {
 	old, existed, err := get[SessionRecord](t, bucketSessions, string(s.ID))
 	if err != nil {
@@ -235,16 +238,18 @@ func (t *txn) putSession(s *SessionRecord) error {
 		if _, seen := t.before[s.ID]; !seen {
 			t.before[s.ID] = old
 		}
-		if err := t.tx.Bucket(bucketExpiry).Delete(expiryKey(old)); err != nil {
-			return err
+		if key := dueKey(old); key != nil {
+			if err := t.tx.Bucket(bucketDue).Delete(key); err != nil {
+				return err
+			}
 		}
 	} else {
 		t.before[s.ID] = SessionRecord{}
 	}
 	s.Revision++
 	s.UpdatedAt = t.now
-	if canExpire(*s) {
-		if err := t.tx.Bucket(bucketExpiry).Put(expiryKey(*s), nil); err != nil {
+	if key := dueKey(*s); key != nil {
+		if err := t.tx.Bucket(bucketDue).Put(key, nil); err != nil {
 			return err
 		}
 	}
@@ -257,9 +262,22 @@ func canExpire(s SessionRecord) bool {
 	return err == nil
 }
 
-func expiryKey(s SessionRecord) []byte {
-	key := binary.BigEndian.AppendUint64(nil, uint64(s.Lease.ExpiresAt.UnixNano()))
-	return append(key, s.ID...)
+// deadline returns when something of s ends by itself, and whether anything
+// does: the approval that it waits for, or else its lease.
+func deadline(s SessionRecord) (time.Time, bool) {
+	if s.Status == turn.AwaitingApproval {
+		return s.Approval.ExpiresAt, true
+	}
+	return s.Lease.ExpiresAt, canExpire(s)
+}
+
+// dueKey is the place of s in the index of deadlines, nil if it has none.
+func dueKey(s SessionRecord) []byte {
+	at, ok := deadline(s)
+	if !ok {
+		return nil
+	}
+	return append(binary.BigEndian.AppendUint64(nil, uint64(at.UnixNano())), s.ID...)
 }
 
 // move applies a verb of the transition table.

@@ -120,8 +120,8 @@ func (w *world) begin(a ledger.ActionRecord) ledger.ActionRecord {
 	return got
 }
 
-func anyRepeats(string) bool     { return true }
-func nothingRepeats(string) bool { return false }
+func anyRepeats(ledger.ActionRecord) bool     { return true }
+func nothingRepeats(ledger.ActionRecord) bool { return false }
 
 func (w *world) status(id turn.SessionID) turn.Status {
 	w.t.Helper()

@@ -21,6 +21,7 @@ type SessionRecord struct {
 	Profile          turn.Profile        `json:"profile"`
 	Subagent         turn.SubagentPolicy `json:"subagent"`
 	WorkingDirectory string              `json:"working_directory"`
+	Workspace        WorkspaceRecord     `json:"workspace"`
 	Status           turn.Status         `json:"status"`
 	Revision         uint64              `json:"revision"`
 	CreatedAt        time.Time           `json:"created_at"`
@@ -37,11 +38,52 @@ type SessionRecord struct {
 	// Undelivered are the actions, in the order of their calls, whose receipts
 	// no answered turn has carried yet.
 	Undelivered []turn.ActionID `json:"undelivered,omitempty"`
+	// Notices are sentences that the next turn carries.
+	Notices     []string        `json:"notices,omitempty"`
+	Approval    *ApprovalRecord `json:"approval,omitempty"`
 	LastResult  *ResultRecord   `json:"last_result,omitempty"`
 	LaunchError *LaunchRecord   `json:"launch_error,omitempty"`
 	Stop        *StopRecord     `json:"stop,omitempty"`
 	Terminal    *TerminalRecord `json:"terminal,omitempty"`
 }
+
+// WorkspaceRecord says where a session writes. Its zero value writes nowhere.
+type WorkspaceRecord struct {
+	// Kind is "", "direct" or "worktree".
+	Kind string `json:"kind,omitempty"`
+	// Root is the one directory below which the session writes.
+	Root string `json:"root,omitempty"`
+	// Identity is the root as it was when the session was made, or, for a
+	// worktree, when the worktree was; zero before.
+	Identity turn.FileIdentity `json:"identity,omitzero"`
+	// Source, Branch and BaseCommit are a worktree's.
+	Source     string `json:"source,omitempty"`
+	Branch     string `json:"branch,omitempty"`
+	BaseCommit string `json:"base_commit,omitempty"`
+}
+
+// ApprovalRecord is a person's answer, pending or given, to a session that
+// wants to write.
+type ApprovalRecord struct {
+	State ApprovalState `json:"state"`
+	// Generation is part of an answer, so that a late click answers only what
+	// was shown.
+	Generation int       `json:"generation"`
+	ExpiresAt  time.Time `json:"expires_at"`
+	// Prompt is the prompt of the run that an approval starts.
+	Prompt Body `json:"prompt"`
+}
+
+// ApprovalState is where an approval stands.
+type ApprovalState string
+
+// The states of approvals.
+const (
+	ApprovalPending  ApprovalState = "pending"
+	ApprovalApproved ApprovalState = "approved"
+	ApprovalDenied   ApprovalState = "denied"
+	ApprovalExpired  ApprovalState = "expired"
+)
 
 // ResultRecord is how a run ended.
 type ResultRecord struct {
@@ -49,6 +91,8 @@ type ResultRecord struct {
 	Outcome    RunOutcome `json:"outcome"`
 	Text       Body       `json:"text"`
 	FinishedAt time.Time  `json:"finished_at"`
+	// Changes is the summary of changed files, as the engine encodes it.
+	Changes Body `json:"changes,omitzero"`
 }
 
 // LaunchRecord is why a run could not be started. Message is public.
@@ -93,6 +137,7 @@ const (
 	RunStopped   RunOutcome = "stopped"
 	RunExpired   RunOutcome = "expired"
 	RunLost      RunOutcome = "lost"
+	RunDenied    RunOutcome = "denied"
 )
 
 // RunRecord is one Claude Code process, from a prompt to its result.
@@ -132,6 +177,7 @@ type TurnRecord struct {
 	OpenedAt time.Time   `json:"opened_at"`
 	// Results are the actions whose receipts the turn carries.
 	Results []turn.ActionID `json:"results,omitempty"`
+	Notices []string        `json:"notices,omitempty"`
 	// Reply is nil until the turn is answered.
 	Reply *ReplyRecord `json:"reply,omitempty"`
 }
@@ -157,6 +203,15 @@ type ActionRecord struct {
 	State     turn.ActionState `json:"state"`
 	BegunAt   time.Time        `json:"begun_at,omitzero"`
 	Attempts  int              `json:"attempts"`
+	// Undoes names the write that this action, a person's, takes back. Such an
+	// action belongs to the turn of that write and has no tool_use id.
+	Undoes turn.ActionID `json:"undoes,omitempty"`
+	// Intent is set before a write happens, and Before is the file's content
+	// until then, so that the write can be taken back. UndoneBy is the action
+	// that did.
+	Intent   *turn.WriteIntent `json:"intent,omitempty"`
+	Before   Body              `json:"before,omitzero"`
+	UndoneBy turn.ActionID     `json:"undone_by,omitempty"`
 	// Receipt is set exactly if the action is finished; Text is its body.
 	Receipt *turn.Receipt `json:"receipt,omitempty"`
 	Text    Body          `json:"text,omitzero"`
@@ -196,6 +251,10 @@ func (r SessionRecord) validate() error {
 		return fmt.Errorf("session %s with pending turn %q", r.Status, r.Pending)
 	case (r.Run == "") != (r.Runs == 0):
 		return errors.New("session whose number of runs is off")
+	case r.Profile.Writes() != (r.Workspace.Root != ""):
+		return fmt.Errorf("session of profile %s with the write root %q", r.Profile, r.Workspace.Root)
+	case (r.Status == turn.AwaitingApproval) != (r.Approval != nil && r.Approval.State == ApprovalPending):
+		return fmt.Errorf("session %s with approval %+v", r.Status, r.Approval)
 	}
 	return nil
 }
@@ -224,12 +283,16 @@ func (r TurnRecord) validate() error {
 
 func (r ActionRecord) validate() error {
 	switch {
-	case r.ID == "" || r.Run == "" || r.Turn == "" || r.ToolUse == "" || r.Name == "":
-		return errors.New("action without id, run, turn, tool_use id or name")
+	case r.ID == "" || r.Run == "" || r.Turn == "" || r.Name == "":
+		return errors.New("action without id, run, turn or name")
+	case (r.ToolUse == "") != (r.Undoes != ""):
+		return errors.New("action whose tool_use id does not fit to what it undoes")
 	case (r.Receipt != nil) != (r.State == turn.Finished):
 		return fmt.Errorf("action %s with a receipt: %t", r.State, r.Receipt != nil)
-	case r.State == turn.Authorized && r.Attempts != 0:
+	case r.State == turn.Authorized && (r.Attempts != 0 || r.Intent != nil):
 		return errors.New("authorised action with attempts")
+	case r.Receipt != nil && r.Receipt.Write != nil && r.Intent == nil:
+		return errors.New("action that wrote without an intent")
 	}
 	return nil
 }

@@ -65,6 +65,8 @@ type End struct {
 	Code turn.Code
 	// LaunchMessage is the public sentence for a run that never started.
 	LaunchMessage string
+	// Changes is what the run changed, encoded, or "".
+	Changes string
 }
 
 // EndRun closes a run: actions that never began and actions whose outcome
@@ -73,8 +75,12 @@ type End struct {
 // inFlight tells; it has to finish first. A run that has ended already is no
 // error.
 func (l *Ledger) EndRun(id turn.RunID, end End, inFlight func(turn.ActionID) bool) (SessionRecord, error) {
+	changes, err := l.putBody(end.Changes)
+	if err != nil {
+		return SessionRecord{}, err
+	}
 	var s SessionRecord
-	err := l.update(func(t *txn) error {
+	err = l.update(func(t *txn) error {
 		r, ok, err := get[RunRecord](t, bucketRuns, string(id))
 		if err != nil {
 			return err
@@ -106,7 +112,7 @@ func (l *Ledger) EndRun(id turn.RunID, end End, inFlight func(turn.ActionID) boo
 		if end.LaunchMessage != "" && r.Outcome == RunFailed {
 			s.LaunchError = &LaunchRecord{Code: end.Code, Message: end.LaunchMessage}
 		}
-		s.LastResult = &ResultRecord{Run: r.ID, Outcome: r.Outcome, Text: text, FinishedAt: t.now}
+		s.LastResult = &ResultRecord{Run: r.ID, Outcome: r.Outcome, Text: text, FinishedAt: t.now, Changes: changes}
 		if err := t.tx.Bucket(bucketOpen).Delete([]byte(s.ID)); err != nil {
 			return err
 		}
@@ -177,6 +183,8 @@ func (t *txn) close(s SessionRecord, a ActionRecord) error {
 	result := turn.Result{Outcome: turn.OutcomeNotExecuted, Code: turn.NotExecuted,
 		Text: "This call was authorised and never began: Claude Code did not ask for it. Nothing was done."}
 	if a.State != turn.Authorized {
+		// A write whose outcome could be told from the file has its receipt by
+		// now: see Resolve.
 		result = turn.Result{Outcome: turn.OutcomeInterrupted, Code: turn.InterruptedCode,
 			Text: "This call began and was interrupted before its result was known."}
 	}

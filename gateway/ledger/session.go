@@ -27,15 +27,19 @@ type StartInput struct {
 	Profile          turn.Profile
 	Subagent         turn.SubagentPolicy
 	WorkingDirectory string
+	Workspace        WorkspaceRecord
 	Prompt           string
+	// AskFor is how long a person has to allow the session; 0 starts it now.
+	AskFor time.Duration
 	// LeaseFor is how long the first lease lasts.
 	LeaseFor time.Duration
 	// MaxLive is how many sessions may have an open run, this one included.
 	MaxLive int
 }
 
-// Start records a session, its lease and its first run, which is not running
-// yet. It refuses with capacity and idempotency_conflict.
+// Start records a session, its lease and, unless a person is asked first, its
+// first run, which is not running yet. It refuses with capacity and
+// idempotency_conflict.
 func (l *Ledger) Start(in StartInput) (Effect, error) {
 	prompt, err := l.putBody(in.Prompt)
 	if err != nil {
@@ -49,18 +53,25 @@ func (l *Ledger) Start(in StartInput) (Effect, error) {
 			e, err = t.replay(k.Session, k.Lease)
 			return err
 		}
-		if err := t.roomFor(in.MaxLive); err != nil {
-			return err
-		}
 		s := SessionRecord{
 			V: recordVersion, ID: turn.NewSessionID(), ClaudeSession: in.ClaudeSession, Label: in.Label,
-			Profile: in.Profile, Subagent: in.Subagent, WorkingDirectory: in.WorkingDirectory,
+			Profile: in.Profile, Subagent: in.Subagent, WorkingDirectory: in.WorkingDirectory, Workspace: in.Workspace,
 			Status: turn.Starting, CreatedAt: t.now,
 			Lease: turn.Lease{ID: turn.NewLeaseID(), Epoch: 1, ExpiresAt: t.now.Add(in.LeaseFor), TokenFloor: 1},
 		}
-		run, err := t.beginRun(&s, prompt)
-		if err != nil {
-			return err
+		var run RunRecord
+		kind := "session.started"
+		if in.AskFor > 0 {
+			kind = "approval.requested"
+			s.Status = turn.AwaitingApproval
+			s.Approval = &ApprovalRecord{State: ApprovalPending, Generation: 1, ExpiresAt: t.now.Add(in.AskFor), Prompt: prompt}
+		} else {
+			if err := t.roomFor(in.MaxLive); err != nil {
+				return err
+			}
+			if run, err = t.beginRun(&s, prompt); err != nil {
+				return err
+			}
 		}
 		if err := t.putSession(&s); err != nil {
 			return err
@@ -69,7 +80,7 @@ func (l *Ledger) Start(in StartInput) (Effect, error) {
 			return err
 		}
 		e = Effect{Session: s, Run: run, Holds: true}
-		return t.changed(s, "", ByChatGPT, "session.started",
+		return t.changed(s, "", ByChatGPT, kind,
 			turn.Event{Run: run.ID, Bytes: prompt.Bytes, SHA256: prompt.Digest()})
 	})
 	return e, err
@@ -248,6 +259,9 @@ func (l *Ledger) Stop(in StopInput) (Effect, error) {
 		if err := t.move(&s, turn.Stop); err != nil {
 			return err
 		}
+		if s.Approval != nil && s.Approval.State == ApprovalPending {
+			s.Approval.State = ApprovalDenied
+		}
 		s.Stop = &StopRecord{RequestID: in.Key, Reason: in.Reason, By: in.By, At: t.now}
 		if in.By != ByUser {
 			s.Lease = s.Lease.Use()
@@ -275,6 +289,7 @@ func (l *Ledger) Stop(in StopInput) (Effect, error) {
 	return e, err
 }
 
+// halt stops a session of which nothing runs.
 func (t *txn) halt(s *SessionRecord) error {
 	if err := t.move(s, turn.Halt); err != nil {
 		return err
@@ -302,8 +317,9 @@ func (l *Ledger) UseLease(id turn.SessionID, lease turn.LeaseID) error {
 	})
 }
 
-// ExpireDue ends every lease that has passed and can end, and returns the
-// sessions. Their runs, if open, are the engine's to end.
+// ExpireDue ends every lease that has passed and can end, and denies every
+// approval that nobody gave in time. It returns the sessions; their runs, if
+// open, are the engine's to end.
 func (l *Ledger) ExpireDue() ([]turn.SessionID, error) {
 	var expired []turn.SessionID
 	err := l.update(func(t *txn) error {
@@ -312,7 +328,11 @@ func (l *Ledger) ExpireDue() ([]turn.SessionID, error) {
 			return err
 		}
 		for _, s := range due {
-			if err := t.expire(&s); err != nil {
+			end := t.expire
+			if s.Status == turn.AwaitingApproval {
+				end = t.lapse
+			}
+			if err := end(&s); err != nil {
 				return err
 			}
 			if err := t.putSession(&s); err != nil {
@@ -327,12 +347,12 @@ func (l *Ledger) ExpireDue() ([]turn.SessionID, error) {
 
 func (t *txn) due() ([]SessionRecord, error) {
 	var due []SessionRecord
-	for c, k := cursorAt(t, bucketExpiry); k != nil; k, _ = c.Next() {
+	for c, k := cursorAt(t, bucketDue); k != nil; k, _ = c.Next() {
 		s, err := t.session(turn.SessionID(k[8:]))
 		if err != nil {
 			return nil, err
 		}
-		if !s.Lease.Expired(t.now) {
+		if at, _ := deadline(s); t.now.Before(at) {
 			break
 		}
 		due = append(due, s)
@@ -349,17 +369,17 @@ func (t *txn) expire(s *SessionRecord) error {
 	return t.changed(*s, from, ByGateway, "session.lease_expired", turn.Event{Run: s.Run})
 }
 
-// NextExpiry returns when the next lease that can end does, the zero time if
-// there is none.
-func (l *Ledger) NextExpiry() (time.Time, error) {
+// NextDue returns when ExpireDue has something to do next, the zero time if
+// nothing ends by itself.
+func (l *Ledger) NextDue() (time.Time, error) {
 	var next time.Time
 	err := l.view(func(t *txn) error {
-		if _, k := cursorAt(t, bucketExpiry); k != nil {
+		if _, k := cursorAt(t, bucketDue); k != nil {
 			s, err := t.session(turn.SessionID(k[8:]))
 			if err != nil {
 				return err
 			}
-			next = s.Lease.ExpiresAt
+			next, _ = deadline(s)
 		}
 		return nil
 	})

@@ -140,14 +140,14 @@ func TestAReplyRenewsTheLease(t *testing.T) {
 	rec := w.offer(e.Run.ID, "d1")
 	w.now = w.now.Add(50 * time.Minute)
 	w.reply(replyInput(e, rec.ID, "r", "", "Read"))
-	if next, err := w.NextExpiry(); err != nil || !next.IsZero() {
+	if next, err := w.NextDue(); err != nil || !next.IsZero() {
 		t.Errorf("an executing session has a lease end: %s, %v", next, err)
 	}
 	a := w.begin(w.actions(rec.ID)[0])
 	if _, err := w.Finish(a.ID, turn.Result{Outcome: turn.OK}); err != nil {
 		t.Fatal(err)
 	}
-	if next, err := w.NextExpiry(); err != nil || !next.Equal(w.now.Add(time.Hour)) {
+	if next, err := w.NextDue(); err != nil || !next.Equal(w.now.Add(time.Hour)) {
 		t.Errorf("next lease end: %s, %v", next, err)
 	}
 }

@@ -50,9 +50,11 @@ func (l *Ledger) Offer(id turn.RunID, digest string, tail Tail, inFlight func(tu
 		if err := t.move(&s, turn.Offer); err != nil {
 			return err
 		}
+		// Results and notices stay with the session until the turn is answered,
+		// so that a run that is lost before loses none.
 		offered = TurnRecord{
 			V: recordVersion, ID: turn.NewTurnID(), Session: s.ID, Run: r.ID, Sequence: r.Turns + 1, Prev: r.Last,
-			Digest: digest, OpenedAt: t.now, Results: s.Undelivered,
+			Digest: digest, OpenedAt: t.now, Results: s.Undelivered, Notices: s.Notices,
 		}
 		s.Pending, r.Last, r.Turns = offered.ID, offered.ID, offered.Sequence
 		if err := t.putTurn(offered); err != nil {
@@ -149,6 +151,7 @@ func (l *Ledger) Reply(in ReplyInput) (Effect, error) {
 		s.Undelivered = slices.DeleteFunc(slices.Clone(s.Undelivered), func(id turn.ActionID) bool {
 			return slices.Contains(delivered, id)
 		})
+		s.Notices = s.Notices[len(pending.Notices):]
 		pending.Reply = &ReplyRecord{ReplyID: in.Key, Text: text, At: t.now}
 		for i, c := range in.Calls {
 			a := ActionRecord{

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"time"
 
 	"deckhand/gateway/ledger"
@@ -28,8 +29,9 @@ func (r *Reader) snapshot(v ledger.View, lease turn.LeaseID) (Snapshot, error) {
 		Status: rec.Status, Revision: rec.Revision,
 		Route: route, Fallback: fallback, NetworkBoundary: networkBoundary,
 		Profile: rec.Profile, SubagentPolicy: rec.Subagent,
-		WorkingDirectory: rec.WorkingDirectory, SourceDirectory: rec.WorkingDirectory,
-		Workspace:        Workspace{Kind: "none"},
+		WorkingDirectory: rec.WorkingDirectory, SourceDirectory: cmp.Or(rec.Workspace.Source, rec.WorkingDirectory),
+		Workspace: Workspace{Kind: cmp.Or(rec.Workspace.Kind, "none"), Root: rec.Workspace.Root, Branch: rec.Workspace.Branch,
+			BaseCommit: rec.Workspace.BaseCommit, Retained: rec.Workspace.Kind == kindWorktree},
 		RecoveryRequired: rec.Status == turn.RecoveryRequired,
 		Skills:           []SkillMark{}, DeepSeekSessions: []DeepSeekState{},
 		Next: next(rec.Status, lease != "" && lease == rec.Lease.ID),
@@ -39,6 +41,9 @@ func (r *Reader) snapshot(v ledger.View, lease turn.LeaseID) (Snapshot, error) {
 	}
 	if rec.LaunchError != nil {
 		s.LaunchError = &LaunchError{Code: rec.LaunchError.Code, Message: rec.LaunchError.Message}
+	}
+	if rec.Approval != nil {
+		s.Approval = &Approval{State: string(rec.Approval.State), ExpiresAt: rec.Approval.ExpiresAt, Generation: rec.Approval.Generation}
 	}
 	if rec.Stop != nil {
 		s.StopRequest = &StopMark{RequestID: rec.Stop.RequestID, Reason: rec.Stop.Reason, By: string(rec.Stop.By), At: rec.Stop.At}
@@ -81,8 +86,13 @@ func (r *Reader) fillResult(s *Snapshot, v ledger.View) error {
 		return err
 	}
 	text, _ = shorten(text, maxResultText, "of this text")
-	s.LastResult = &LastResult{RunID: last.Run, Outcome: string(last.Outcome), Text: text, FinishedAt: last.FinishedAt}
-	return nil
+	encoded, err := r.ledger.Text(last.Changes)
+	if err != nil {
+		return err
+	}
+	changes, err := decodeChanges(encoded)
+	s.LastResult = &LastResult{RunID: last.Run, Outcome: string(last.Outcome), Text: text, FinishedAt: last.FinishedAt, Changes: changes}
+	return err
 }
 
 func (r *Reader) fillPending(s *Snapshot, v ledger.View) error {
@@ -94,7 +104,7 @@ func (r *Reader) fillPending(s *Snapshot, v ledger.View) error {
 		return err
 	}
 	s.PendingTurn = &PendingTurn{
-		TurnID: v.Pending.ID, Sequence: v.Pending.Sequence, OpenedAt: v.Pending.OpenedAt, Results: results,
+		TurnID: v.Pending.ID, Sequence: v.Pending.Sequence, OpenedAt: v.Pending.OpenedAt, Results: results, Notices: v.Pending.Notices,
 	}
 	if !v.Session.Brief {
 		return nil
@@ -135,7 +145,7 @@ func (r *Reader) results(actions []ledger.ActionRecord, budget int) ([]Result, e
 }
 
 func markOf(r turn.Receipt) ReceiptMark {
-	m := ReceiptMark{ReceiptID: r.ID, Code: orNull(r.Code), FinishedAt: r.FinishedAt, Attempts: r.Attempts}
+	m := ReceiptMark{ReceiptID: r.ID, Code: orNull(r.Code), FinishedAt: r.FinishedAt, Attempts: r.Attempts, Write: r.Write}
 	if !r.StartedAt.IsZero() {
 		m.StartedAt = &r.StartedAt
 	}

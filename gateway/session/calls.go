@@ -34,14 +34,22 @@ func (e *Engine) Start(ctx context.Context, r StartRequest) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
+	workspace, err := e.workspaceFor(ctx, r.Profile, dir)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	askFor, err := e.askFor(r.Profile, dir)
+	if err != nil {
+		return Snapshot{}, err
+	}
 	if _, err := e.cfg.FindClaude(ctx); err != nil {
 		return Snapshot{}, err
 	}
 	effect, err := e.ledger.Start(ledger.StartInput{
 		Input: in, ClaudeSession: uuid.NewString(), Label: r.Label, Profile: r.Profile, Subagent: r.SubagentPolicy,
-		WorkingDirectory: dir, Prompt: r.Prompt, LeaseFor: e.cfg.Limits.LeaseFor, MaxLive: e.cfg.Limits.MaxLive,
+		WorkingDirectory: workspace.directory(dir), Workspace: workspace.record, Prompt: r.Prompt, AskFor: askFor, LeaseFor: e.cfg.Limits.LeaseFor, MaxLive: e.cfg.Limits.MaxLive,
 	})
-	if err == nil && !effect.Replay {
+	if err == nil && !effect.Replay && effect.Run.ID != "" {
 		e.launch(effect.Session, effect.Run)
 	}
 	return e.answer(ctx, effect, err, tokenShown, r.Wait)
@@ -54,9 +62,6 @@ func checkAbilities(r StartRequest) error {
 			return turn.Refuse(turn.ProfileViolation, "subagent_policy deepseek_explicit needs capability_profile worktree_write")
 		}
 		return turn.Refuse(turn.SubagentUnavailable, "subagents are not available in this version; subagent_policy none is")
-	}
-	if r.Profile.Writes() {
-		return turn.Refuse(turn.ProfileUnavailable, "%s is not available in this version; read_only is", r.Profile)
 	}
 	if len(r.Skills) > 0 {
 		return turn.Refuse(turn.SkillNotAllowed, "no skill is on the allow-list")
@@ -199,7 +204,7 @@ func (e *Engine) checkReply(r ReplyRequest, size int, s ledger.SessionRecord) ([
 }
 
 func scopeOf(s ledger.SessionRecord) executor.Scope {
-	return executor.Scope{Session: s.ID, Profile: s.Profile, Subagent: s.Subagent, WorkingDirectory: s.WorkingDirectory}
+	return executor.Scope{Session: s.ID, Profile: s.Profile, Subagent: s.Subagent, WorkingDirectory: s.WorkingDirectory, Root: s.Workspace.Root}
 }
 
 // Status answers the present state, waiting for the next change first if the

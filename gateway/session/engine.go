@@ -51,8 +51,13 @@ type Config struct {
 	// it. It is a function so that the rules stand in one place, with the
 	// protected paths.
 	CheckDirectory func(path string) (string, error)
-	Limits         Limits
-	Log            *slog.Logger
+	// CheckRoot refuses a real directory that is too broad or not the user's to
+	// write in.
+	CheckRoot func(real string) error
+	// Policies are the user's; a profile that is missing has its default.
+	Policies map[turn.Profile]Policy
+	Limits   Limits
+	Log      *slog.Logger
 }
 
 // Engine drives every session. Its methods may be called concurrently.
@@ -145,7 +150,7 @@ func (e *Engine) sweepLeases() {
 		if _, err := e.ledger.ExpireDue(); err != nil {
 			e.cfg.Log.Error("end leases", "err", err)
 		}
-		next, err := e.ledger.NextExpiry()
+		next, err := e.ledger.NextDue()
 		if err != nil {
 			e.cfg.Log.Error("find the next lease end", "err", err)
 		}

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"deckhand/gateway/executor"
 	"deckhand/gateway/ledger"
 	"deckhand/gateway/turn"
 )
@@ -27,7 +26,10 @@ type flight struct {
 // the finished action, or the flight to wait for before asking again. It runs
 // in the loop.
 func (v *live) begin(id turn.ToolUseID, name, arguments string) (ledger.ActionRecord, *flight, error) {
-	a, err := v.e.ledger.Begin(v.run, id, name, arguments, v.flying, executor.Repeatable)
+	if err := v.e.resolve(v.run, v.flying); err != nil {
+		return ledger.ActionRecord{}, nil, err
+	}
+	a, err := v.e.ledger.Begin(v.run, id, name, arguments, v.flying, mayRepeat)
 	if errors.Is(err, ledger.ErrActionOpen) {
 		return a, v.flights[a.ID], nil
 	}
@@ -47,7 +49,7 @@ func (v *live) begin(id turn.ToolUseID, name, arguments string) (ledger.ActionRe
 	v.flights[a.ID] = f
 	call := turn.ToolCall{Name: a.Name, Arguments: []byte(stored)}
 	v.e.work.Go(func() {
-		f.result = v.e.cfg.Executor.Run(v.ending, scopeOf(s), call, f.bytes.Store)
+		f.result = v.e.cfg.Executor.Run(v.ending, scopeOf(s), call, v.e.sink(a.ID, f.bytes.Store))
 		close(f.landed)
 		// The loop stores the receipt, unless it is waiting for landed itself.
 		_ = v.do(context.WithoutCancel(v.e.life), func() { v.land(a.ID, f) })
@@ -70,6 +72,11 @@ func (v *live) land(id turn.ActionID, f *flight) {
 		return
 	}
 	result := f.result
+	if result.Outcome == turn.OutcomeInterrupted {
+		// A write that cannot tell whether it happened: the file decides when
+		// the call comes again, or when the run is settled.
+		return
+	}
 	if v.ending.Err() != nil && result.Outcome != turn.OK {
 		result = turn.Result{Outcome: turn.OutcomeCancelled, Code: turn.CancelledCode, Text: "The session was stopped while this call ran."}
 	}

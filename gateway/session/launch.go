@@ -72,6 +72,9 @@ func (e *Engine) settleAll(ctx context.Context) error {
 	if _, err := e.ledger.Sweep(); err != nil {
 		return err
 	}
+	if err := e.resolveUndos(); err != nil {
+		return err
+	}
 	runs, err := e.ledger.OpenRuns()
 	if err != nil {
 		return err
@@ -105,6 +108,9 @@ func (e *Engine) settleAll(ctx context.Context) error {
 
 func (e *Engine) settleOpen(r ledger.RunRecord) error {
 	if err := e.ledger.Interrupt(r.ID); err != nil {
+		return err
+	}
+	if err := e.resolve(r.ID, func(turn.ActionID) bool { return false }); err != nil {
 		return err
 	}
 	alive, err := e.cfg.Runner.Alive(r.ID)

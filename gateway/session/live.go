@@ -185,7 +185,13 @@ func (e *Engine) settleRun(run turn.RunID) error {
 	if err != nil && !errors.Is(err, ledger.ErrRunSettled) {
 		return err
 	}
+	if err := e.resolve(run, func(turn.ActionID) bool { return false }); err != nil && !errors.Is(err, ledger.ErrRunSettled) {
+		return err
+	}
 	end := endOf(r, exit, recorded)
+	if end.Changes, err = e.changesOf(r); err != nil {
+		return err
+	}
 	s, err := e.ledger.EndRun(run, end, func(turn.ActionID) bool { return false })
 	if err != nil && !errors.Is(err, ledger.ErrRunSettled) {
 		return err

@@ -126,6 +126,8 @@ type ReceiptMark struct {
 	StartedAt  *time.Time     `json:"started_at"`
 	FinishedAt time.Time      `json:"finished_at"`
 	Attempts   int            `json:"attempts"`
+	// Write is set if a file was changed.
+	Write *turn.WriteMark `json:"write,omitempty"`
 }
 
 // Tool is a tool of the session's profile that can be called now.
@@ -165,11 +167,13 @@ type Changes struct {
 	Truncated bool         `json:"truncated"`
 }
 
-// FileChange counts lines.
+// FileChange counts the lines that differ. Path is relative to the write root.
 type FileChange struct {
 	Path    string `json:"path"`
 	Added   int    `json:"added"`
 	Removed int    `json:"removed"`
+	// Notes are what a person should know of the change.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // StopMark is the request that ended the session. By is "chatgpt" or "user".
@@ -206,8 +210,9 @@ type DeepSeekState struct {
 
 // Approval is a person's pending or given answer.
 type Approval struct {
-	State     string    `json:"state"`
-	ExpiresAt time.Time `json:"expires_at"`
+	State      string    `json:"state"`
+	ExpiresAt  time.Time `json:"expires_at"`
+	Generation int       `json:"generation"`
 }
 
 // HistoryTurn is one past turn, for a new conversation that takes over.

@@ -16,7 +16,8 @@ const (
 	// unknown.
 	Begun ActionState = "begun"
 	// Interrupted: begun before a crash, outcome unknown. A read begins again
-	// when Claude Code asks again; anything that changes the machine does not.
+	// when Claude Code asks again, and so does a write that provably did not
+	// happen; anything else does not.
 	Interrupted ActionState = "interrupted"
 	// Finished: it has its receipt, which never changes.
 	Finished ActionState = "finished"
@@ -60,9 +61,11 @@ type Receipt struct {
 	Truncated  bool      `json:"truncated"`
 	StartedAt  time.Time `json:"started_at,omitzero"`
 	FinishedAt time.Time `json:"finished_at"`
-	// Attempts counts how often the action began: more than 1 only for a read
-	// that a crash interrupted.
+	// Attempts counts how often the action began: more than 1 only after a
+	// crash, for a read, or for a write that had not happened.
 	Attempts int `json:"attempts"`
+	// Write is set if a file was changed.
+	Write *WriteMark `json:"write,omitempty"`
 }
 
 // Result is what an executor says of one action: the receipt is made of it.
@@ -72,6 +75,8 @@ type Result struct {
 	// Text is valid UTF-8 of at most MaxReceiptText bytes.
 	Text      string
 	Truncated bool
+	// Write is set if a file was changed.
+	Write *WriteMark
 }
 
 // Failure makes the result of an action that could not do what was asked.

@@ -47,6 +47,17 @@ const (
 	InternalError      Code = "internal_error"
 )
 
+// Codes of what a person asks for at this machine.
+const (
+	// ApprovalNotPending: the session does not wait for an answer, or not for
+	// this one any more.
+	ApprovalNotPending Code = "approval_not_pending"
+	// NothingToUndo: the action changed no file, or was undone already.
+	NothingToUndo Code = "nothing_to_undo"
+	// UndoConflict: the file is not what the action left.
+	UndoConflict Code = "undo_conflict"
+)
+
 // Codes of an action that failed. They stand in its receipt.
 const (
 	ProtectedPath       Code = "protected_path"
@@ -66,6 +77,19 @@ const (
 	CancelledCode       Code = "cancelled"
 	CallMismatch        Code = "call_mismatch"
 	ActionLimitExceeded Code = "action_limit_exceeded"
+	// WriteIndeterminate: a crash interrupted a write, and the file is neither
+	// what it was nor what it was to be.
+	WriteIndeterminate Code = "write_indeterminate"
+	EditNotFound       Code = "edit_not_found"
+	EditNotUnique      Code = "edit_not_unique"
+	EditNoChange       Code = "edit_no_change"
+	ReadOnlyFile       Code = "read_only_file"
+	FileExists         Code = "file_exists"
+	FileChanged        Code = "file_changed"
+	NotANotebook       Code = "not_a_notebook"
+	CellNotFound       Code = "cell_not_found"
+	NoSpace            Code = "no_space"
+	ReadOnlyFileSystem Code = "read_only_file_system"
 )
 
 // Codes of a run that ended without a result.
