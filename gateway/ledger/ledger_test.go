@@ -66,6 +66,7 @@ func (w *world) start(key string) ledger.Effect {
 func startInput(key string, maxLive int) ledger.StartInput {
 	return ledger.StartInput{
 		Input:         ledger.Input{Scope: ledger.ScopeOf("start", ""), Key: turn.Key(key), Digest: "d-" + key},
+		ID:            turn.NewSessionID(),
 		ClaudeSession: "11111111-1111-4111-8111-111111111111", Profile: turn.ReadOnly, Subagent: turn.NoSubagent,
 		WorkingDirectory: "/src", Prompt: "look around", LeaseFor: time.Hour, MaxLive: maxLive,
 	}

@@ -56,10 +56,13 @@ type WorkspaceRecord struct {
 	// Identity is the root as it was when the session was made, or, for a
 	// worktree, when the worktree was; zero before.
 	Identity turn.FileIdentity `json:"identity,omitzero"`
-	// Source, Branch and BaseCommit are a worktree's.
-	Source     string `json:"source,omitempty"`
-	Branch     string `json:"branch,omitempty"`
-	BaseCommit string `json:"base_commit,omitempty"`
+	// The rest is a worktree's. Plan and Tree are in the words of package
+	// worktree: how it is to be made, and what was made, nil before.
+	Source     string          `json:"source,omitempty"`
+	Branch     string          `json:"branch,omitempty"`
+	BaseCommit string          `json:"base_commit,omitempty"`
+	Plan       json.RawMessage `json:"plan,omitempty"`
+	Tree       json.RawMessage `json:"tree,omitempty"`
 }
 
 // ApprovalRecord is a person's answer, pending or given, to a session that

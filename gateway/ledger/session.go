@@ -22,6 +22,8 @@ type Effect struct {
 // StartInput is a new session and its first run.
 type StartInput struct {
 	Input
+	// ID is the new session's.
+	ID               turn.SessionID
 	ClaudeSession    string
 	Label            string
 	Profile          turn.Profile
@@ -54,7 +56,7 @@ func (l *Ledger) Start(in StartInput) (Effect, error) {
 			return err
 		}
 		s := SessionRecord{
-			V: recordVersion, ID: turn.NewSessionID(), ClaudeSession: in.ClaudeSession, Label: in.Label,
+			V: recordVersion, ID: in.ID, ClaudeSession: in.ClaudeSession, Label: in.Label,
 			Profile: in.Profile, Subagent: in.Subagent, WorkingDirectory: in.WorkingDirectory, Workspace: in.Workspace,
 			Status: turn.Starting, CreatedAt: t.now,
 			Lease: turn.Lease{ID: turn.NewLeaseID(), Epoch: 1, ExpiresAt: t.now.Add(in.LeaseFor), TokenFloor: 1},

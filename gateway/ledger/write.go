@@ -184,3 +184,21 @@ func (l *Ledger) OpenUndos() ([]ActionRecord, error) {
 	})
 	return undos, err
 }
+
+// WorktreeMade records the worktree of a session, once and for all.
+func (l *Ledger) WorktreeMade(id turn.SessionID, tree []byte, identity turn.FileIdentity) error {
+	return l.update(func(t *txn) error {
+		s, err := t.session(id)
+		if err != nil {
+			return err
+		}
+		if len(s.Workspace.Plan) == 0 || len(s.Workspace.Tree) != 0 {
+			return errors.New("record worktree: the session has none to come")
+		}
+		s.Workspace.Tree, s.Workspace.Identity = tree, identity
+		if err := t.putSession(&s); err != nil {
+			return err
+		}
+		return t.event(s, ByGateway, "worktree.made", turn.Event{})
+	})
+}

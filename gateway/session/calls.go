@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,7 +35,8 @@ func (e *Engine) Start(ctx context.Context, r StartRequest) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
-	workspace, err := e.workspaceFor(ctx, r.Profile, dir)
+	id := turn.NewSessionID()
+	workspace, err := e.workspaceFor(ctx, id, r.Profile, dir)
 	if err != nil {
 		return Snapshot{}, err
 	}
@@ -46,8 +48,8 @@ func (e *Engine) Start(ctx context.Context, r StartRequest) (Snapshot, error) {
 		return Snapshot{}, err
 	}
 	effect, err := e.ledger.Start(ledger.StartInput{
-		Input: in, ClaudeSession: uuid.NewString(), Label: r.Label, Profile: r.Profile, Subagent: r.SubagentPolicy,
-		WorkingDirectory: workspace.directory(dir), Workspace: workspace.record, Prompt: r.Prompt, AskFor: askFor, LeaseFor: e.cfg.Limits.LeaseFor, MaxLive: e.cfg.Limits.MaxLive,
+		Input: in, ID: id, ClaudeSession: uuid.NewString(), Label: r.Label, Profile: r.Profile, Subagent: r.SubagentPolicy,
+		WorkingDirectory: cmp.Or(workspace.Root, dir), Workspace: workspace, Prompt: r.Prompt, AskFor: askFor, LeaseFor: e.cfg.Limits.LeaseFor, MaxLive: e.cfg.Limits.MaxLive,
 	})
 	if err == nil && !effect.Replay && effect.Run.ID != "" {
 		e.launch(effect.Session, effect.Run)
@@ -94,6 +96,9 @@ func (e *Engine) Continue(ctx context.Context, r ContinueRequest) (Snapshot, err
 // Recover exchanges a recovery token for a new lease. The answer also holds
 // the recent history, so that a new conversation can take over.
 func (e *Engine) Recover(ctx context.Context, r RecoverRequest) (Snapshot, error) {
+	if err := e.verifyForRecovery(ctx, r); err != nil {
+		return Snapshot{}, err
+	}
 	in := ledger.RecoverInput{
 		Input: r.input(), Session: r.Session, TokenOf: e.cfg.Secret.tokenOf(r.Session, r.Token), LeaseFor: e.cfg.Limits.LeaseFor,
 	}
@@ -112,6 +117,19 @@ func (e *Engine) Recover(ctx context.Context, r RecoverRequest) (Snapshot, error
 	}
 	s.History, s.HistoryTruncated, err = e.history(r.Session)
 	return s, err
+}
+
+// verifyForRecovery makes sure that a session which writes still has the root
+// that it was made with. A caller without the token learns nothing of it.
+func (e *Engine) verifyForRecovery(ctx context.Context, r RecoverRequest) error {
+	v, err := e.ledger.View(r.Session)
+	if err != nil {
+		return err
+	}
+	if r.Token != e.cfg.Secret.RecoveryToken(r.Session, v.Session.Lease.Epoch) {
+		return nil // the ledger decides about older tokens and wrong ones
+	}
+	return e.verifyWorkspace(ctx, v.Session.Workspace)
 }
 
 // runEnd ends the leases that have passed and waits until the session's run,

@@ -11,6 +11,7 @@ import (
 	"deckhand/gateway/ledger"
 	"deckhand/gateway/runner"
 	"deckhand/gateway/turn"
+	"deckhand/gateway/worktree"
 )
 
 // Limits are what a user may change. Zero fields take the defaults.
@@ -51,9 +52,9 @@ type Config struct {
 	// it. It is a function so that the rules stand in one place, with the
 	// protected paths.
 	CheckDirectory func(path string) (string, error)
-	// CheckRoot refuses a real directory that is too broad or not the user's to
-	// write in.
-	CheckRoot func(real string) error
+	// Worktrees makes and keeps the worktrees, below WorktreeRoot.
+	Worktrees    *worktree.Keeper
+	WorktreeRoot string
 	// Policies are the user's; a profile that is missing has its default.
 	Policies map[turn.Profile]Policy
 	Limits   Limits

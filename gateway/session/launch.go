@@ -41,6 +41,9 @@ func (e *Engine) spawn(s ledger.SessionRecord, r ledger.RunRecord) (*runner.Hand
 	if err != nil {
 		return nil, err
 	}
+	if err := e.openWorkspace(e.life, s); err != nil {
+		return nil, err
+	}
 	prompt, err := e.ledger.Text(r.Prompt)
 	if err != nil {
 		return nil, err
