@@ -164,7 +164,7 @@ func (l *Ledger) Recover(in RecoverInput) (Effect, error) {
 		if err != nil {
 			return err
 		}
-		if !replayed && !acceptsToken(s.Lease, in.TokenOf) {
+		if !replayed && !s.Lease.AcceptsTokenOf(in.TokenOf) {
 			return &turn.Refusal{Code: turn.RecoveryRefused}
 		}
 		if replayed {
@@ -203,15 +203,6 @@ func (l *Ledger) Recover(in RecoverInput) (Effect, error) {
 		return t.changed(s, from, ByChatGPT, "session.recovered", turn.Event{Run: s.Run})
 	})
 	return e, err
-}
-
-func acceptsToken(lease turn.Lease, tokenOf func(turn.Epoch) bool) bool {
-	for epoch := lease.TokenFloor; epoch <= lease.Epoch; epoch++ {
-		if lease.AcceptsToken(epoch) && tokenOf(epoch) {
-			return true
-		}
-	}
-	return false
 }
 
 // StopInput asks for the end of a session, by the holder of its lease or, if

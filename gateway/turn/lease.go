@@ -39,3 +39,14 @@ func (l Lease) Use() Lease {
 
 // AcceptsToken reports whether the recovery token of epoch still works.
 func (l Lease) AcceptsToken(epoch Epoch) bool { return epoch >= l.TokenFloor && epoch <= l.Epoch }
+
+// AcceptsTokenOf reports whether a token works of which tokenOf tells whether
+// it is an epoch's.
+func (l Lease) AcceptsTokenOf(tokenOf func(Epoch) bool) bool {
+	for epoch := l.TokenFloor; epoch <= l.Epoch; epoch++ {
+		if l.AcceptsToken(epoch) && tokenOf(epoch) {
+			return true
+		}
+	}
+	return false
+}
