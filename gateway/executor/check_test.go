@@ -78,7 +78,7 @@ func TestCheckRefusesAndNamesTheArgument(t *testing.T) {
 			t.Errorf("%s %.80s: %s: %s; want %s with %q", c.name, c.raw, r.Code, r.Detail, c.code, c.says)
 		}
 		// The same call is not run either.
-		if res := f.e.Run(t.Context(), f.scope, turn.ToolCall{Name: c.name, Arguments: json.RawMessage(c.raw)}, nil); res.Code != c.code {
+		if res := f.e.Run(t.Context(), f.scope, turn.ToolCall{Name: c.name, Arguments: json.RawMessage(c.raw)}, Sink{}); res.Code != c.code {
 			t.Errorf("%s %.80s: Run says %s", c.name, c.raw, res.Code)
 		}
 	}

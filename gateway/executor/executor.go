@@ -30,6 +30,9 @@ type Executor struct {
 	// folderPart is folderPart but in tests.
 	folderPart int
 	schemas    map[string]*jsonschema.Schema
+	// disk is realDisk but in tests.
+	disk  disk
+	locks pathLocks
 }
 
 // Scope is what a session fixed at its start.
@@ -39,7 +42,8 @@ type Scope struct {
 	Subagent turn.SubagentPolicy
 	// WorkingDirectory is absolute: what relative paths start from.
 	WorkingDirectory string
-	// Root is the write root, "" for a session that does not write.
+	// Root is the real path of the write root, "" for a session that does not
+	// write.
 	Root string
 }
 
@@ -55,25 +59,21 @@ func New(cfg Config) (*Executor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make executor: %w", err)
 	}
-	return &Executor{protected: cfg.Protected, searchTime: cfg.SearchTime, folderPart: folderPart, schemas: schemas}, nil
+	return &Executor{protected: cfg.Protected, searchTime: cfg.SearchTime, folderPart: folderPart, schemas: schemas, disk: realDisk{}}, nil
 }
 
-// Run runs one authorised call to its end and says how it went. It calls
-// progress now and then, from one goroutine at a time, with the number of bytes
-// that were read from files or, for FindFiles, written to the answer so far;
-// progress may be nil.
-func (e *Executor) Run(ctx context.Context, scope Scope, call turn.ToolCall, progress func(bytes int64)) turn.Result {
-	if progress == nil {
-		progress = func(int64) {}
-	}
-	result := e.run(ctx, scope, call, progress)
-	if ctx.Err() != nil {
+// Run runs one authorised call to its end and says how it went. A read that
+// its context ends has no answer; a write that has happened by then has one.
+func (e *Executor) Run(ctx context.Context, scope Scope, call turn.ToolCall, sink Sink) turn.Result {
+	result := e.run(ctx, scope, call, sink.filled())
+	happened := Writes(call.Name) && (result.Write != nil || result.Outcome == turn.OutcomeInterrupted)
+	if ctx.Err() != nil && !happened {
 		return turn.Result{Outcome: turn.OutcomeCancelled, Code: turn.CancelledCode, Text: call.Name + " was stopped before it had an answer."}
 	}
 	return result
 }
 
-func (e *Executor) run(ctx context.Context, scope Scope, call turn.ToolCall, progress func(int64)) turn.Result {
+func (e *Executor) run(ctx context.Context, scope Scope, call turn.ToolCall, sink Sink) turn.Result {
 	// The arguments were checked before they were authorised; checking them
 	// again costs little and lets nothing run that the session may not do.
 	call, err := e.Check(scope, call.Name, call.Arguments)
@@ -85,11 +85,13 @@ func (e *Executor) run(ctx context.Context, scope Scope, call turn.ToolCall, pro
 	}
 	switch call.Name {
 	case ReadTool:
-		return e.read(ctx, scope, call.Arguments, progress)
+		return e.read(ctx, scope, call.Arguments, sink.Progress)
 	case FindFilesTool:
-		return e.findFiles(ctx, scope, call.Arguments, progress)
+		return e.findFiles(ctx, scope, call.Arguments, sink.Progress)
 	case SearchTextTool:
-		return e.searchText(ctx, scope, call.Arguments, progress)
+		return e.searchText(ctx, scope, call.Arguments, sink.Progress)
+	case WriteTool:
+		return e.writeFile(ctx, scope, call.Arguments, sink)
 	}
 	return turn.Failure(turn.ToolUnavailable, call.Name+" cannot be run.")
 }

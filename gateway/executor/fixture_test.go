@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,17 @@ type fixture struct {
 	home  string
 	work  string
 	scope Scope
+	// intents are what was prepared, befores the contents until then.
+	intents []turn.WriteIntent
+	befores [][]byte
+}
+
+// sink records what is prepared.
+func (f *fixture) sink() Sink {
+	return Sink{Action: turn.NewActionID(), Prepare: func(w turn.WriteIntent, before []byte) error {
+		f.intents, f.befores = append(f.intents, w), append(f.befores, slices.Clone(before))
+		return nil
+	}}
 }
 
 const secret = "SECRET-do-not-show"
@@ -100,7 +112,7 @@ func (f *fixture) run(name string, a args) turn.Result {
 	if err != nil {
 		f.t.Fatalf("%s %s: %v", name, raw, err)
 	}
-	r := f.e.Run(f.t.Context(), f.scope, call, nil)
+	r := f.e.Run(f.t.Context(), f.scope, call, f.sink())
 	if len(r.Text) > turn.MaxReceiptText || !utf8.ValidString(r.Text) || r.Text == "" {
 		f.t.Fatalf("%s %s: a text of %d bytes, valid UTF-8 is %v", name, raw, len(r.Text), utf8.ValidString(r.Text))
 	}
@@ -127,4 +139,20 @@ func (f *fixture) ok(name string, a args) turn.Result {
 func body(r turn.Result) string {
 	_, rest, _ := strings.Cut(r.Text, "\n")
 	return rest
+}
+
+// writing lets the fixture's session write in its working directory.
+func (f *fixture) writing() *fixture {
+	f.scope.Profile, f.scope.Root = turn.DirectWrite, f.work
+	return f
+}
+
+// disk returns what a file holds now.
+func (f *fixture) disk(rel string) string {
+	f.t.Helper()
+	b, err := os.ReadFile(f.path(rel))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return string(b)
 }

@@ -54,7 +54,7 @@ var offers = []offer{
 	{name: SearchTextTool, readOnly: true, available: true},
 	{name: RunCommandTool},
 	{name: EditTool, writes: true},
-	{name: WriteTool, writes: true},
+	{name: WriteTool, available: true, writes: true},
 	{name: NotebookEditTool, writes: true},
 	{name: SubagentStartTool, subagent: true},
 	{name: SubagentGetTool, readOnly: true, subagent: true},
@@ -102,4 +102,10 @@ func (e *Executor) Tools(profile turn.Profile, policy turn.SubagentPolicy) []Too
 // interruption: it changes nothing.
 func Repeatable(name string) bool {
 	return name == ReadTool || name == FindFilesTool || name == SearchTextTool
+}
+
+// Writes reports whether a tool changes files: its actions are prepared, and
+// Settle can tell what became of one after a crash.
+func Writes(name string) bool {
+	return name == EditTool || name == WriteTool || name == NotebookEditTool
 }

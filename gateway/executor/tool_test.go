@@ -136,13 +136,14 @@ func TestToolsFollowTheProfile(t *testing.T) {
 	}
 }
 
-func TestOnlyReadsAreRepeatableAndAvailable(t *testing.T) {
+func TestOnlyReadsAreRepeatable(t *testing.T) {
 	for _, tool := range Catalog() {
 		read := tool.Name == "Read" || tool.Name == "FindFiles" || tool.Name == "SearchText"
-		if Repeatable(tool.Name) != read || tool.Available != read {
+		available := read || Writes(tool.Name)
+		if Repeatable(tool.Name) != read || tool.Available != available {
 			t.Errorf("%s: repeatable is %v, available is %v", tool.Name, Repeatable(tool.Name), tool.Available)
 		}
-		if read && !tool.ReadOnly || tool.Name == "Edit" && tool.ReadOnly {
+		if read && !tool.ReadOnly || Writes(tool.Name) && tool.ReadOnly {
 			t.Errorf("%s: read-only is %v", tool.Name, tool.ReadOnly)
 		}
 	}

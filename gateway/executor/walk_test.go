@@ -217,7 +217,7 @@ func TestCancellingEndsASearchAndLeavesNothingBehind(t *testing.T) {
 		} else {
 			time.AfterFunc(time.Duration(i)*20*time.Microsecond, func() { cancel(errors.New("stopped")) })
 		}
-		r := f.e.Run(ctx, f.scope, calls[i%len(calls)], nil)
+		r := f.e.Run(ctx, f.scope, calls[i%len(calls)], Sink{})
 		if i%3 == 0 && (r.Outcome != turn.OutcomeCancelled || r.Code != turn.CancelledCode || r.Text == "") {
 			t.Fatalf("%+v", r)
 		}
@@ -237,13 +237,13 @@ func TestProgressOnlyGrows(t *testing.T) {
 		}
 		var last int64
 		calls := 0
-		f.e.Run(t.Context(), f.scope, c, func(n int64) {
+		f.e.Run(t.Context(), f.scope, c, Sink{Progress: func(n int64) {
 			if n < last {
 				t.Errorf("%s: %d after %d", name, n, last)
 			}
 			last = n
 			calls++
-		})
+		}})
 		if calls == 0 || last == 0 || name == "SearchText" && last != 300*10_000 {
 			t.Errorf("%s: %d calls up to %d", name, calls, last)
 		}

@@ -56,6 +56,9 @@ type rule struct {
 	// pattern is the absolute form of it.
 	pattern string
 	reason  string
+	// holds says what is wrong with a folder that a rule's path lies in, as a
+	// place to be written as a whole; "" if nothing.
+	holds string
 	// deep says that the folder is small and holds credentials, so that links
 	// inside it are worth a look.
 	deep bool

@@ -65,11 +65,11 @@ func newFor(goos, passwd string, cfg Config) (*Paths, error) {
 		}
 		for _, list := range [][]string{g.both, own} {
 			for _, path := range list {
-				p.add(rule{kind: g.kind, spelled: path, reason: g.reason, deep: g.deep})
+				p.add(rule{kind: g.kind, spelled: path, reason: g.reason, deep: g.deep, holds: "it holds files of the system or of many programs"})
 			}
 		}
 	}
-	more := []rule{{kind: Hidden, spelled: "Deckhand's state", pattern: escapeGlob(cfg.State), reason: "it is Deckhand's private state"}}
+	more := []rule{{kind: Hidden, spelled: "Deckhand's state", pattern: escapeGlob(cfg.State), reason: "it is Deckhand's private state", holds: "it holds Deckhand's private state"}}
 	for _, path := range cfg.Own {
 		more = append(more, rule{kind: ReadOnly, spelled: "programs and settings of Deckhand and Claude Code", pattern: escapeGlob(path), reason: "it belongs to Deckhand or to Claude Code"})
 	}

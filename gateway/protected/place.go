@@ -14,6 +14,8 @@ type View struct {
 	// ids are folders that are hidden, and files in them that have further
 	// names elsewhere.
 	ids map[identity]*rule
+	// fixed are folders and files that are read-only, whatever they are called.
+	fixed map[identity]*rule
 }
 
 // identity is a file or folder whatever it is called.

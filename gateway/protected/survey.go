@@ -20,7 +20,7 @@ const (
 // survey builds a view from the rules and from what the disk holds now.
 func (p *Paths) survey() *View {
 	s := survey{
-		view: &View{goos: p.goos, names: &p.names, root: &node{}, ids: map[identity]*rule{}},
+		view: &View{goos: p.goos, names: &p.names, root: &node{}, ids: map[identity]*rule{}, fixed: map[identity]*rule{}},
 		home: p.home, homes: []string{p.home}, resolved: map[string]string{}, perRule: p.perRule, left: p.total,
 	}
 	if real := realPrefix(p.home); real != p.home {
@@ -68,6 +68,8 @@ func (s *survey) add(r *rule) {
 		}
 		if r.kind == Hidden {
 			s.identify(real, r)
+		} else if info, err := os.Lstat(real); err == nil {
+			s.view.fixed[identify(info)] = r
 		}
 	}
 }
