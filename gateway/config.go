@@ -6,9 +6,11 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
+	"deckhand/gateway/session"
 	"deckhand/gateway/turn"
 )
 
@@ -46,6 +48,12 @@ type Config struct {
 	MaxWait time.Duration
 	// RefuseDiscover answers server/discover with -32601.
 	RefuseDiscover bool
+	// WorktreeRoot is where the worktrees of sessions are made: absolute, without
+	// blanks, and not in the state directory, which is hidden from sessions.
+	WorktreeRoot string
+	// Approvals are the user's policies; a profile that is missing has its
+	// default.
+	Approvals map[turn.Profile]session.Policy
 	// PublicHosts are Host names under which the connector's listener is
 	// reached from outside.
 	PublicHosts []string
@@ -65,6 +73,8 @@ func (c Config) validate() error {
 		return fmt.Errorf("the home directory %q is not an absolute path", c.Home)
 	case !filepath.IsAbs(c.Self):
 		return fmt.Errorf("the path of Deckhand itself, %q, is not absolute", c.Self)
+	case !filepath.IsAbs(c.WorktreeRoot) || strings.ContainsAny(c.WorktreeRoot, " \t\n"):
+		return fmt.Errorf("the folder for worktrees %q is not an absolute path without blanks", c.WorktreeRoot)
 	case c.Log == nil || c.Version == "":
 		return errors.New("log and version are required")
 	case c.TurnBudget < 0 || c.TurnBudget > turn.MaxTurnBudget:
@@ -88,10 +98,11 @@ func (p places) shimSocket() string { return filepath.Join(p.private, "shim.sock
 func (p places) ledger() string     { return filepath.Join(p.private, "ledger") }
 func (p places) runs() string       { return filepath.Join(p.private, "runs") }
 func (p places) homes() string      { return filepath.Join(p.private, "homes") }
+func (p places) git() string        { return filepath.Join(p.private, "git") }
 
 // make makes the directories and checks that they are ours alone.
 func (p places) make() error {
-	for _, dir := range []string{p.state, p.private, p.ledger(), p.runs(), p.homes()} {
+	for _, dir := range []string{p.state, p.private, p.ledger(), p.runs(), p.homes(), p.git()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return fmt.Errorf("make state directory: %w", err)
 		}

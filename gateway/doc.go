@@ -12,6 +12,9 @@
 //	private/ledger/       the ledger and its bodies
 //	private/runs/         one directory for each run that has not been settled
 //	private/homes/        one home of Claude Code for each session
+//	private/git/          what the gateway's own calls of git need
+//
+// Worktrees live outside it, in Config.WorktreeRoot: sessions work in them.
 //
 // Order of life: the ledger is opened first, because its lock says that no
 // other gateway is here; then the listeners are bound; then what the last

@@ -19,6 +19,7 @@ import (
 	"deckhand/gateway/runner"
 	"deckhand/gateway/session"
 	"deckhand/gateway/turn"
+	"deckhand/gateway/worktree"
 )
 
 // endGrace is how long requests under way may take at the end.
@@ -105,6 +106,12 @@ func (g *Gateway) newEngine(ctx context.Context, p places, paths *protected.Path
 	if err != nil {
 		return nil, err
 	}
+	trees, err := worktree.New(ctx, worktree.Config{Scratch: p.git(), Home: g.cfg.Home, Protected: paths})
+	if err != nil {
+		// Without git everything but worktrees works; a session that wants one
+		// hears why it cannot have it.
+		g.cfg.Log.Warn("no worktrees", "err", err)
+	}
 	return session.New(ctx, session.Config{
 		OpenLedger: func(onCommit func(turn.SessionID)) (*ledger.Ledger, error) {
 			return ledger.Open(ledger.Options{Dir: p.ledger(), OnCommit: onCommit})
@@ -116,6 +123,9 @@ func (g *Gateway) newEngine(ctx context.Context, p places, paths *protected.Path
 		}),
 		Executor:       tools,
 		FindClaude:     g.ready.claude,
+		Worktrees:      trees,
+		WorktreeRoot:   g.cfg.WorktreeRoot,
+		Policies:       g.cfg.Approvals,
 		CheckDirectory: checkDirectory(paths),
 		Limits:         session.Limits{LeaseFor: g.cfg.LeaseDuration, MaxLive: g.cfg.MaxLive, TurnBudget: g.cfg.TurnBudget},
 		Log:            g.cfg.Log,

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -298,4 +299,12 @@ func retry(f func() error) error {
 			return err
 		}
 	}
+}
+
+// below joins a relative path that may be empty to a real folder.
+func below(dir, rel string) string {
+	if rel == "" {
+		return dir
+	}
+	return strings.TrimSuffix(dir, "/") + "/" + rel
 }

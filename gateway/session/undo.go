@@ -85,7 +85,7 @@ func (e *Engine) undoOne(ctx context.Context, a ledger.ActionRecord, dryRun bool
 		present, known := supposed[a.Intent.Path]
 		if !known {
 			var err error
-			if present, err = e.cfg.Executor.Look(a.Intent.Path); err != nil {
+			if present, _, err = e.cfg.Executor.Look(a.Intent.Path); err != nil {
 				return turn.Failure(turn.UndoConflict, "The file cannot be read."), nil
 			}
 		}

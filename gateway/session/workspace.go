@@ -35,6 +35,9 @@ func (e *Engine) workspaceFor(ctx context.Context, id turn.SessionID, profile tu
 		identity, err := identityOf(dir)
 		return ledger.WorkspaceRecord{Kind: kindDirect, Root: dir, Identity: identity}, err
 	case turn.WorktreeWrite:
+		if e.cfg.Worktrees == nil {
+			return ledger.WorkspaceRecord{}, turn.Refuse(turn.ProfileUnavailable, "git is missing or too old on this machine; direct_write works without it")
+		}
 		source, err := e.cfg.Worktrees.Inspect(ctx, dir)
 		if err != nil {
 			return ledger.WorkspaceRecord{}, err
