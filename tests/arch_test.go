@@ -23,6 +23,7 @@ const module = "deckhand"
 const (
 	modBbolt      = "go.etcd.io/bbolt"
 	modCobra      = "github.com/spf13/cobra"
+	modDiff       = "github.com/aymanbagabas/go-udiff"
 	modDoublestar = "github.com/bmatcuk/doublestar/v4"
 	modJSON       = "github.com/go-json-experiment/json"
 	modSchema     = "github.com/santhosh-tekuri/jsonschema/v6"
@@ -64,11 +65,11 @@ var layers = []layer{
 	// The gateway: gateway puts the parts together, session is the hub that
 	// they serve, and ledger is the only one that knows the store.
 	{"gateway", []string{"gateway/admin", "gateway/control", "gateway/executor", "gateway/ledger", "gateway/link",
-		"gateway/protected", "gateway/runner", "gateway/sandbox", "gateway/session", "gateway/turn"}, nil},
+		"gateway/protected", "gateway/runner", "gateway/sandbox", "gateway/session", "gateway/turn", "gateway/worktree"}, nil},
 	{"gateway/control", []string{"gateway/session", "gateway/turn"}, []string{modJSON, modSchema, modMCP}},
 	{"gateway/admin", []string{"gateway/atomicfile", "gateway/link", "gateway/session", "gateway/turn"}, nil},
-	{"gateway/session", []string{"gateway/atomicfile", "gateway/executor", "gateway/ledger", "gateway/link", "gateway/runner", "gateway/turn"},
-		[]string{modJSON, modUUID}},
+	{"gateway/session", []string{"gateway/atomicfile", "gateway/executor", "gateway/ledger", "gateway/link", "gateway/runner", "gateway/turn",
+		"gateway/worktree"}, []string{modDiff, modJSON, modUUID}},
 	{"gateway/ledger", []string{"gateway/atomicfile", "gateway/turn"}, []string{modBbolt}},
 	{"gateway/executor", []string{"gateway/protected", "gateway/turn"}, []string{modDoublestar, modJSON, modSchema, modSys, modText}},
 	{"gateway/worktree", []string{"gateway/atomicfile", "gateway/protected", "gateway/turn"}, []string{modSys}},

@@ -71,6 +71,33 @@ var table = map[turn.Code]words{
 	turn.CallMismatch:        {"Claude Code asked for something else than was authorised.", "Read the state with native_session_status."},
 	turn.ActionLimitExceeded: {"The call reached a limit and was ended.", "Ask for less at a time."},
 
+	turn.WriteIndeterminate: {"A crash interrupted a write, and nobody can tell whether it happened.", "Tell the user, who can look at the file; nothing was repeated."},
+	turn.EditNotFound:       {"The text to replace is not in the file.", "Read the file again and copy the text exactly, white space included."},
+	turn.EditNotUnique:      {"The text to replace is in the file more than once.", "Give more of the text around it, or set replace_all."},
+	turn.EditNoChange:       {"That would change nothing.", "Give a new_string that differs from old_string."},
+	turn.ReadOnlyFile:       {"The file is marked as read-only.", "Ask the user; the mark is not taken off by itself."},
+	turn.FileExists:         {"There is something at that path already.", "Read it first, or choose another path."},
+	turn.FileChanged:        {"The file is not what the call expected.", "Read it again and decide anew."},
+	turn.NotANotebook:       {"That file is not a notebook that can be edited by cell.", "Read it; a damaged notebook is for the user to mend."},
+	turn.CellNotFound:       {"There is no such cell in the notebook.", "Read the notebook; each cell is shown with its handle."},
+	turn.NoSpace:            {"There is no space left on the disk; the file is as it was.", "Tell the user."},
+	turn.ReadOnlyFileSystem: {"The file system cannot be written to.", "Tell the user, or work in another directory."},
+
+	// Git and worktrees.
+	turn.GitUnavailable:        {"Git is missing on the user's computer, or too old.", "Use another profile, or ask the user to install Git."},
+	turn.GitFailed:             {"Git could not do that.", "Tell the user; Deckhand's log says why."},
+	turn.RepositoryUnsupported: {"A worktree could not show this repository faithfully.", "Use another profile; the detail says what the repository uses."},
+	turn.WorktreeOccupied:      {"Something else stands where the worktree should be.", "Tell the user what the detail says."},
+	turn.WorktreeChanged:       {"The worktree is no longer what Deckhand made.", "Tell the user; start another session if it is still wanted."},
+	turn.WorktreeNotClean:      {"The worktree holds work that would be lost.", "Tell the user."},
+	turn.WorktreeBusy:          {"Something else is at work in this worktree.", "Try again in a moment."},
+	turn.NothingToCommit:       {"The worktree holds nothing new.", "Go on without a commit."},
+
+	// What a person asks for at the machine.
+	turn.ApprovalNotPending: {"The session does not wait for an answer.", "Look at it again."},
+	turn.NothingToUndo:      {"There is nothing to undo.", "Look at the session's writes."},
+	turn.UndoConflict:       {"The file was changed since, and is left as it is.", "Tell the user."},
+
 	// Runs that ended without a result.
 	turn.UnexpectedModelRequest: {"Claude Code asked something that is no turn, and the run was ended.", "Go on with native_session_continue."},
 	turn.NoFirstTurn:            {"Claude Code ended before it asked anything.", "Go on with native_session_continue; if it happens again, ask the user to run: deckhand doctor"},

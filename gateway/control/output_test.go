@@ -125,7 +125,7 @@ func TestValidateAnswerAcceptsTheStateAndRefusesWhatIsNone(t *testing.T) {
 	full.Skills = []session.SkillMark{{SkillID: "s"}}
 	full.DeepSeekRoute = &session.DeepSeekRoute{}
 	full.DeepSeekSessions = []session.DeepSeekState{{StartedAt: at}}
-	full.Approval = &session.Approval{State: "pending", ExpiresAt: at}
+	full.Approval = &session.Approval{State: "pending", Generation: 1, ExpiresAt: at}
 	full.History = []session.HistoryTurn{{RunID: "run_0", Sequence: 1, Results: []session.Result{res}}}
 	encode := func(s session.Snapshot) []byte {
 		b, err := json.Marshal(s)

@@ -47,6 +47,28 @@ const (
 	InternalError      Code = "internal_error"
 )
 
+// Codes of Git and of worktrees.
+const (
+	// GitUnavailable: there is no git on this computer, or it is too old.
+	GitUnavailable Code = "git_unavailable"
+	// GitFailed: git ended in a way that nobody foresaw; the cause is private.
+	GitFailed Code = "git_failed"
+	// RepositoryUnsupported: the repository uses something that a worktree
+	// could not show faithfully.
+	RepositoryUnsupported Code = "repository_unsupported"
+	// WorktreeOccupied: something that is not ours stands where the worktree or
+	// its branch should be.
+	WorktreeOccupied Code = "worktree_occupied"
+	// WorktreeChanged: the worktree is not what Deckhand made any more.
+	WorktreeChanged Code = "worktree_changed"
+	// WorktreeNotClean: removing the worktree would lose something.
+	WorktreeNotClean Code = "worktree_not_clean"
+	// WorktreeBusy: another call works on the same worktree.
+	WorktreeBusy Code = "worktree_busy"
+	// NothingToCommit: the worktree holds what its branch holds.
+	NothingToCommit Code = "nothing_to_commit"
+)
+
 // Codes of what a person asks for at this machine.
 const (
 	// ApprovalNotPending: the session does not wait for an answer, or not for

@@ -46,7 +46,7 @@ func (k *Keeper) Commit(ctx context.Context, tree Tree, message string) (OID, er
 	b.keep = true
 	commit, err := b.commit(ctx, tree, message)
 	if err != nil {
-		return "", refuse(GitFailed, err, "Git cannot commit the worktree's state")
+		return "", refuse(turn.GitFailed, err, "Git cannot commit the worktree's state")
 	}
 	return commit, nil
 }
@@ -70,7 +70,7 @@ func (b *bench) commit(ctx context.Context, tree Tree, message string) (OID, err
 		if err := b.publishIndex(nil); err != nil {
 			return "", err
 		}
-		return "", turn.Refuse(NothingToCommit, "the branch %s holds all of it already", tree.Branch)
+		return "", turn.Refuse(turn.NothingToCommit, "the branch %s holds all of it already", tree.Branch)
 	}
 	var names []string
 	for _, f := range changes {
@@ -83,7 +83,7 @@ func (b *bench) commit(ctx context.Context, tree Tree, message string) (OID, err
 		return "", err
 	}
 	if len(filters) > 0 {
-		return "", turn.Refuse(RepositoryUnsupported, "%s would have to go through a Git filter, which Deckhand does not run; commit it in the worktree with git", named(slices.Sorted(maps.Keys(filters))))
+		return "", turn.Refuse(turn.RepositoryUnsupported, "%s would have to go through a Git filter, which Deckhand does not run; commit it in the worktree with git", named(slices.Sorted(maps.Keys(filters))))
 	}
 	if err := b.k.step("captured"); err != nil {
 		return "", err
@@ -99,7 +99,7 @@ func (b *bench) commit(ctx context.Context, tree Tree, message string) (OID, err
 		c := b.repo.command("update-ref", "-m", "deckhand: commit", ref, string(commit), string(tip))
 		c.held = b.held
 		if _, err := b.k.run.run(ctx, c); err != nil {
-			return refuse(WorktreeChanged, err, "the branch %s moved in the meantime; try again", tree.Branch)
+			return refuse(turn.WorktreeChanged, err, "the branch %s moved in the meantime; try again", tree.Branch)
 		}
 		return b.k.step("moved")
 	})
@@ -139,7 +139,7 @@ func (b *bench) publishIndex(do func() error) error {
 	err = os.Link(spare, index+".lock")
 	if errors.Is(err, fs.ErrExist) {
 		os.Remove(spare)
-		return turn.RefuseFor(WorktreeBusy, err, "another Git command works in the worktree (or one crashed and left index.lock there)")
+		return turn.RefuseFor(turn.WorktreeBusy, err, "another Git command works in the worktree (or one crashed and left index.lock there)")
 	}
 	if err == nil && do != nil {
 		err = do()

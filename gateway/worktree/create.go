@@ -63,7 +63,7 @@ func (k *Keeper) Create(ctx context.Context, source Source, plan Plan) (Tree, er
 	tree := Tree{Session: plan.Session, Path: plan.Path, Branch: plan.Branch, Commit: source.Commit,
 		Source: src.dir, CommonDir: src.commonDir, Registration: registration}
 	if tree.Device, tree.Inode, err = identity(plan.Path); err != nil {
-		return Tree{}, refuse(WorktreeOccupied, err, "the worktree vanished while it was made")
+		return Tree{}, refuse(turn.WorktreeOccupied, err, "the worktree vanished while it was made")
 	}
 	whole, err := m.whole(tree)
 	if err != nil {
@@ -144,15 +144,15 @@ func (m *making) register(ctx context.Context) (string, error) {
 	c.held = m.held
 	if _, err := m.k.run.run(ctx, c); err != nil {
 		if blocked, lookErr := m.k.resolve(ctx, m.src, "refs/heads/deckhand"); lookErr == nil && blocked != "" {
-			return "", turn.RefuseFor(WorktreeOccupied, err, "a branch named deckhand stands in the way of branches under deckhand/; rename it")
+			return "", turn.RefuseFor(turn.WorktreeOccupied, err, "a branch named deckhand stands in the way of branches under deckhand/; rename it")
 		}
-		return "", refuse(GitFailed, err, "Git cannot add the worktree")
+		return "", refuse(turn.GitFailed, err, "Git cannot add the worktree")
 	}
 	if err := m.k.step("registered"); err != nil {
 		return "", err
 	}
 	if registration, err = m.settle(ctx); err == nil && registration == "" {
-		err = turn.Refuse(GitFailed, "Git added a worktree that cannot be found")
+		err = turn.Refuse(turn.GitFailed, "Git added a worktree that cannot be found")
 	}
 	return registration, err
 }
@@ -163,7 +163,7 @@ func (m *making) register(ctx context.Context) (string, error) {
 func (m *making) settle(ctx context.Context) (string, error) {
 	entries, err := os.ReadDir(filepath.Join(m.src.commonDir, "worktrees"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", refuse(GitFailed, err, "the repository's worktrees cannot be read")
+		return "", refuse(turn.GitFailed, err, "the repository's worktrees cannot be read")
 	}
 	for _, e := range entries {
 		registration := filepath.Join(m.src.commonDir, "worktrees", e.Name())
@@ -179,7 +179,7 @@ func (m *making) settle(ctx context.Context) (string, error) {
 		}
 		// It never was more than Git's own half-written files.
 		if err := os.RemoveAll(registration); err != nil {
-			return "", refuse(GitFailed, err, "the rest of an interrupted start cannot be removed")
+			return "", refuse(turn.GitFailed, err, "the rest of an interrupted start cannot be removed")
 		}
 	}
 	if err := m.clearPath(); err != nil {
@@ -206,12 +206,12 @@ func (m *making) complete(ctx context.Context, registration string) (bool, error
 		return false, nil
 	}
 	if back != filepath.Join(m.plan.Path, ".git") {
-		return false, turn.Refuse(WorktreeOccupied, "the session already has a worktree at another path")
+		return false, turn.Refuse(turn.WorktreeOccupied, "the session already has a worktree at another path")
 	}
 	pointer, err := readSmall(filepath.Join(m.plan.Path, ".git"))
 	if err != nil || pointer != "gitdir: "+registration {
 		if _, markErr := os.Lstat(filepath.Join(registration, mark)); markErr == nil {
-			return false, turn.RefuseFor(WorktreeChanged, err, "the worktree was made, and was removed or changed since")
+			return false, turn.RefuseFor(turn.WorktreeChanged, err, "the worktree was made, and was removed or changed since")
 		}
 		return false, nil
 	}
@@ -220,7 +220,7 @@ func (m *making) complete(ctx context.Context, registration string) (bool, error
 	out, err := m.k.run.run(ctx, view.command("symbolic-ref", "-q", "HEAD"))
 	if err != nil || strings.TrimSpace(string(out)) != "refs/heads/"+m.plan.Branch {
 		if _, markErr := os.Lstat(filepath.Join(registration, mark)); markErr == nil {
-			return false, turn.RefuseFor(WorktreeChanged, err, "the worktree is not on its branch any more")
+			return false, turn.RefuseFor(turn.WorktreeChanged, err, "the worktree is not on its branch any more")
 		}
 		return false, nil
 	}
@@ -234,7 +234,7 @@ func (m *making) clearPath() error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	occupied := turn.RefuseFor(WorktreeOccupied, err, "something that Deckhand did not make stands at the worktree's path")
+	occupied := turn.RefuseFor(turn.WorktreeOccupied, err, "something that Deckhand did not make stands at the worktree's path")
 	if _, _, err := identity(m.plan.Path); err != nil || len(entries) > 1 {
 		return occupied
 	}
@@ -245,11 +245,11 @@ func (m *making) clearPath() error {
 			return occupied
 		}
 		if err := os.Remove(filepath.Join(m.plan.Path, ".git")); err != nil {
-			return refuse(GitFailed, err, "the rest of an interrupted start cannot be removed")
+			return refuse(turn.GitFailed, err, "the rest of an interrupted start cannot be removed")
 		}
 	}
 	if err := os.Remove(m.plan.Path); err != nil {
-		return refuse(GitFailed, err, "the rest of an interrupted start cannot be removed")
+		return refuse(turn.GitFailed, err, "the rest of an interrupted start cannot be removed")
 	}
 	return nil
 }
@@ -260,16 +260,16 @@ func (m *making) clearBranch(ctx context.Context) error {
 	ref := "refs/heads/" + m.plan.Branch
 	at, err := m.k.resolve(ctx, m.src, ref)
 	if err != nil {
-		return refuse(GitFailed, err, "Git cannot read the worktree's branch")
+		return refuse(turn.GitFailed, err, "Git cannot read the worktree's branch")
 	}
 	if at == "" {
 		return nil
 	}
 	if at != m.commit {
-		return turn.Refuse(WorktreeOccupied, "the branch %s exists and stands at another commit", m.plan.Branch)
+		return turn.Refuse(turn.WorktreeOccupied, "the branch %s exists and stands at another commit", m.plan.Branch)
 	}
 	if _, err := m.k.run.run(ctx, m.src.command("update-ref", "-d", ref, string(m.commit))); err != nil {
-		return refuse(GitFailed, err, "the branch of an interrupted start cannot be removed")
+		return refuse(turn.GitFailed, err, "the branch of an interrupted start cannot be removed")
 	}
 	return nil
 }
@@ -286,10 +286,10 @@ func (m *making) whole(tree Tree) (bool, error) {
 		err = json.Unmarshal([]byte(text), &was)
 	}
 	if err != nil {
-		return false, refuse(WorktreeChanged, err, "Deckhand's mark on the worktree cannot be read")
+		return false, refuse(turn.WorktreeChanged, err, "Deckhand's mark on the worktree cannot be read")
 	}
 	if was != (marked{tree.Session, tree.Device, tree.Inode, tree.Commit}) {
-		return false, turn.Refuse(WorktreeChanged, "another directory stands at the worktree's path, or another commit was asked for")
+		return false, turn.Refuse(turn.WorktreeChanged, "another directory stands at the worktree's path, or another commit was asked for")
 	}
 	return true, nil
 }
@@ -301,7 +301,7 @@ func (m *making) setMark(tree Tree) error {
 		err = atomicfile.WriteFile(filepath.Join(tree.Registration, mark), append(text, '\n'), 0o600)
 	}
 	if err != nil {
-		return refuse(GitFailed, err, "the worktree cannot be marked as complete")
+		return refuse(turn.GitFailed, err, "the worktree cannot be marked as complete")
 	}
 	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"deckhand/gateway/turn"
 )
 
 // Kind says what happened to a file.
@@ -118,7 +120,7 @@ func (k *Keeper) captured(ctx context.Context, tree Tree, use func(*bench, *stat
 		err = use(b, s)
 	}
 	if err != nil {
-		return refuse(GitFailed, err, "Git cannot compare the worktree with the commit that it began with")
+		return refuse(turn.GitFailed, err, "Git cannot compare the worktree with the commit that it began with")
 	}
 	return nil
 }

@@ -10,28 +10,6 @@ import (
 	"deckhand/gateway/turn"
 )
 
-// Codes of this package, beside those of package turn that it uses.
-const (
-	// GitUnavailable: there is no git on this computer, or it is too old.
-	GitUnavailable turn.Code = "git_unavailable"
-	// GitFailed: git ended in a way that nobody foresaw; the cause is private.
-	GitFailed turn.Code = "git_failed"
-	// RepositoryUnsupported: the repository uses something that a worktree
-	// could not show faithfully.
-	RepositoryUnsupported turn.Code = "repository_unsupported"
-	// WorktreeOccupied: something that is not ours stands where the worktree or
-	// its branch should be.
-	WorktreeOccupied turn.Code = "worktree_occupied"
-	// WorktreeChanged: the worktree is not what Deckhand made any more.
-	WorktreeChanged turn.Code = "worktree_changed"
-	// WorktreeNotClean: removing the worktree would lose something.
-	WorktreeNotClean turn.Code = "worktree_not_clean"
-	// WorktreeBusy: another call works on the same worktree.
-	WorktreeBusy turn.Code = "worktree_busy"
-	// NothingToCommit: the worktree holds what its branch holds.
-	NothingToCommit turn.Code = "nothing_to_commit"
-)
-
 // refuse gives an error its public sentence, unless it has one, or only says
 // that the caller gave up.
 func refuse(code turn.Code, err error, format string, args ...any) error {

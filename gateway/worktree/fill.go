@@ -57,20 +57,20 @@ func (m *making) fill(ctx context.Context, tree Tree) error {
 // missing explains a failure by objects that are only on a server, if so.
 func (m *making) missing(err error, sentence string) error {
 	if m.src.partial {
-		return refuse(RepositoryUnsupported, err, "%s: it is a partial clone, whose missing objects Deckhand does not fetch; run git fetch --refetch --no-filter, or use direct_write", sentence)
+		return refuse(turn.RepositoryUnsupported, err, "%s: it is a partial clone, whose missing objects Deckhand does not fetch; run git fetch --refetch --no-filter, or use direct_write", sentence)
 	}
-	return refuse(GitFailed, err, "%s", sentence)
+	return refuse(turn.GitFailed, err, "%s", sentence)
 }
 
 // empty takes away what an interrupted git left beside the index. Nobody else
 // was ever told of this worktree, and nobody works on it now.
 func (m *making) empty(ctx context.Context, b *bench, tree Tree) error {
 	if at, err := m.k.resolve(ctx, m.src, "refs/heads/"+tree.Branch); err != nil || at != tree.Commit {
-		return refuse(WorktreeOccupied, errors.Join(err, errors.New("branch moved")), "the branch %s was moved before the worktree was complete", tree.Branch)
+		return refuse(turn.WorktreeOccupied, errors.Join(err, errors.New("branch moved")), "the branch %s was moved before the worktree was complete", tree.Branch)
 	}
 	for _, name := range []string{"index", "index.lock"} {
 		if err := os.Remove(filepath.Join(tree.Registration, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return refuse(GitFailed, err, "the rest of an interrupted start cannot be removed")
+			return refuse(turn.GitFailed, err, "the rest of an interrupted start cannot be removed")
 		}
 	}
 	return nil
@@ -82,7 +82,7 @@ func (m *making) clearHalves(ctx context.Context, b *bench, tree Tree) error {
 	if entries, err := os.ReadDir(tree.Path); err != nil || len(entries) == 1 {
 		return err
 	}
-	fail := func(err error) error { return refuse(GitFailed, err, "Git cannot look at the worktree") }
+	fail := func(err error) error { return refuse(turn.GitFailed, err, "Git cannot look at the worktree") }
 	if err := b.refresh(ctx); err != nil {
 		return fail(err)
 	}
@@ -117,7 +117,7 @@ func (m *making) clearHalves(ctx context.Context, b *bench, tree Tree) error {
 		}
 	}
 	if len(foreign) > 0 {
-		return turn.Refuse(WorktreeOccupied, "the worktree was interrupted while it was made, and holds files that Deckhand did not write: %s", named(foreign))
+		return turn.Refuse(turn.WorktreeOccupied, "the worktree was interrupted while it was made, and holds files that Deckhand did not write: %s", named(foreign))
 	}
 	for _, path := range halves {
 		if err := os.Remove(filepath.Join(tree.Path, path)); err != nil {
@@ -165,7 +165,7 @@ func isBeginning(half, whole string) (bool, error) {
 // compare checks that the worktree holds what the commit holds.
 func (m *making) compare(ctx context.Context, b *bench, tree Tree) error {
 	fail := func(err error) error {
-		return refuse(GitFailed, err, "Git cannot compare the worktree with its commit")
+		return refuse(turn.GitFailed, err, "Git cannot compare the worktree with its commit")
 	}
 	staged, err := b.names(ctx, "diff-index", "--cached", "--no-ext-diff", "--no-renames", "-z", "--name-only", string(tree.Commit))
 	if err != nil {
@@ -183,7 +183,7 @@ func (m *making) compare(ctx context.Context, b *bench, tree Tree) error {
 		return fail(err)
 	}
 	if all := union(union(staged, changed), others); len(all) > 0 {
-		return turn.Refuse(RepositoryUnsupported, "Git does not read back what it wrote: %s; the line ends of these files may not be normalised as .gitattributes says (git add --renormalize and commit)", named(all))
+		return turn.Refuse(turn.RepositoryUnsupported, "Git does not read back what it wrote: %s; the line ends of these files may not be normalised as .gitattributes says (git add --renormalize and commit)", named(all))
 	}
 	return nil
 }

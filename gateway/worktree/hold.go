@@ -52,7 +52,7 @@ func (k *Keeper) hold(ctx context.Context, session turn.SessionID) (held *os.Fil
 		case <-again.C:
 		case <-patience.C:
 			f.Close()
-			return nil, nil, turn.Refuse(WorktreeBusy, "another call is working on this worktree; try again")
+			return nil, nil, turn.Refuse(turn.WorktreeBusy, "another call is working on this worktree; try again")
 		case <-ctx.Done():
 			f.Close()
 			return nil, nil, context.Cause(ctx)

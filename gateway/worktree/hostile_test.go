@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"bytes"
+	"deckhand/gateway/turn"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -182,11 +183,11 @@ func (w *world) work() {
 		}
 	}
 	if _, err := w.k.Commit(ctx, tree, "work"); err != nil {
-		refused(w.t, err, RepositoryUnsupported, "filter")
+		refused(w.t, err, turn.RepositoryUnsupported, "filter")
 	}
 	w.must(os.RemoveAll(filepath.Join(tree.Path, "new")))
 	if _, err := w.k.Commit(ctx, tree, "work"); err != nil {
-		refused(w.t, err, RepositoryUnsupported, "filter")
+		refused(w.t, err, turn.RepositoryUnsupported, "filter")
 	}
 	w.must(w.k.Remove(ctx, tree, true))
 }
@@ -239,7 +240,7 @@ func TestASubmodulesOwnTrapsAreNotSprung(t *testing.T) {
 	w.gitIn(w.path("sub"), "config", "core.fsmonitor", program)
 	os.Remove(marker)
 	_, err := w.k.Inspect(t.Context(), w.dir)
-	refused(t, err, RepositoryUnsupported, "submodules", "sub", "direct_write")
+	refused(t, err, turn.RepositoryUnsupported, "submodules", "sub", "direct_write")
 	if _, err := os.Lstat(marker); err == nil {
 		t.Error("the trap was sprung by us")
 	}

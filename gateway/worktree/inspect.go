@@ -98,7 +98,7 @@ func (k *Keeper) look(ctx context.Context, repo *repository) (*look, error) {
 		return nil, refuse(turn.WorkingDirectoryInvalid, err, "the repository's index cannot be read")
 	}
 	fail := func(err error) error {
-		return refuse(GitFailed, err, "Git cannot compare the checkout with its commit")
+		return refuse(turn.GitFailed, err, "Git cannot compare the checkout with its commit")
 	}
 	entries, err := b.entries(ctx)
 	if err != nil {
@@ -250,13 +250,13 @@ func (k *Keeper) supported(repo *repository, entries []entry) error {
 	}
 	switch {
 	case len(modules) > 0:
-		return turn.Refuse(RepositoryUnsupported, "the repository has submodules (%s), which a worktree would leave empty; use direct_write, or name the submodule's own directory", named(modules))
+		return turn.Refuse(turn.RepositoryUnsupported, "the repository has submodules (%s), which a worktree would leave empty; use direct_write, or name the submodule's own directory", named(modules))
 	case len(missing) > 0:
-		return turn.Refuse(RepositoryUnsupported, "the checkout is sparse (%s not checked out); run git sparse-checkout disable, or use direct_write", count(len(missing), "file is", "files are"))
+		return turn.Refuse(turn.RepositoryUnsupported, "the checkout is sparse (%s not checked out); run git sparse-checkout disable, or use direct_write", count(len(missing), "file is", "files are"))
 	case len(hidden) > 0:
 		return turn.Refuse(turn.ProtectedPath, "the repository tracks protected files (%s), which would lose their protection in a worktree", named(hidden))
 	case len(twins) > 0:
-		return turn.Refuse(RepositoryUnsupported, "the repository has names that differ only in case (%s), which this file system cannot hold", named(twins))
+		return turn.Refuse(turn.RepositoryUnsupported, "the repository has names that differ only in case (%s), which this file system cannot hold", named(twins))
 	}
 	return nil
 }

@@ -114,11 +114,11 @@ var unfit = []struct {
 		w.must(os.RemoveAll(w.path("sub")))
 		w.git("sparse-checkout", "set", "--no-cone", "/src/")
 		return ""
-	}, RepositoryUnsupported, []string{"sparse", "disable"}},
+	}, turn.RepositoryUnsupported, []string{"sparse", "disable"}},
 	{"sparse with a sparse index", func(w *world) string {
 		w.git("sparse-checkout", "set", "--cone", "--sparse-index", "nowhere")
 		return ""
-	}, RepositoryUnsupported, []string{"sparse"}},
+	}, turn.RepositoryUnsupported, []string{"sparse"}},
 	{"merge", func(w *world) string {
 		w.git("checkout", "-q", "-b", "other")
 		w.write("a.txt", "other\n")
@@ -157,7 +157,7 @@ var unfit = []struct {
 		w.commit("twins")
 		w.git("config", "core.ignorecase", "true")
 		return ""
-	}, RepositoryUnsupported, []string{"case"}},
+	}, turn.RepositoryUnsupported, []string{"case"}},
 }
 
 func TestUnfitSourcesAreRefusedWithAReasonAndLeftAlone(t *testing.T) {
@@ -358,7 +358,7 @@ func TestFilesThatAFilterKeepsAreShownAsGitStoresThemAndNoted(t *testing.T) {
 	writeIn(t, tree.Path, "art/new.psd", "new picture")
 	writeIn(t, tree.Path, "a.txt", "one\n")
 	_, err := w.k.Commit(t.Context(), tree, "art")
-	refused(t, err, RepositoryUnsupported, "art/big.psd", "filter")
+	refused(t, err, turn.RepositoryUnsupported, "art/big.psd", "filter")
 	report, err := w.k.Apply(t.Context(), tree, false)
 	w.must(err)
 	if len(report.Conflicts) != 1 || report.Conflicts[0].Path != "art/big.psd" || !strings.Contains(report.Conflicts[0].Reason, "filter") {
@@ -393,7 +393,7 @@ func TestUnnormalisedFilesAreRefusedByName(t *testing.T) {
 	w.git("commit", "-qm", "attributes")
 	source := Source{Dir: w.dir, CommonDir: w.path(".git"), Commit: OID(strings.TrimSpace(w.git("rev-parse", "HEAD")))}
 	_, err := w.k.Create(t.Context(), source, w.plan(source, newSession()))
-	refused(t, err, RepositoryUnsupported, "dos.txt", "renormalize")
+	refused(t, err, turn.RepositoryUnsupported, "dos.txt", "renormalize")
 }
 
 func TestObjectsThatAreOnAServerAreNotFetched(t *testing.T) {
@@ -403,5 +403,5 @@ func TestObjectsThatAreOnAServerAreNotFetched(t *testing.T) {
 	w.dir = filepath.Join(w.home, "partial")
 	source := Source{Dir: w.dir, CommonDir: w.path(".git"), Commit: OID(strings.TrimSpace(w.git("rev-parse", "HEAD")))}
 	_, err := w.k.Create(t.Context(), source, w.plan(source, newSession()))
-	refused(t, err, RepositoryUnsupported, "partial clone", "--refetch")
+	refused(t, err, turn.RepositoryUnsupported, "partial clone", "--refetch")
 }

@@ -75,7 +75,7 @@ func New(ctx context.Context, cfg Config) (*Keeper, error) {
 	git := cfg.Git
 	if git == "" {
 		if git, err = find(); err != nil {
-			return nil, turn.RefuseFor(GitUnavailable, err, "Git was not found; it is needed for worktrees")
+			return nil, turn.RefuseFor(turn.GitUnavailable, err, "Git was not found; it is needed for worktrees")
 		}
 	}
 	if cfg.Timeout == 0 {
@@ -88,16 +88,16 @@ func New(ctx context.Context, cfg Config) (*Keeper, error) {
 	}
 	out, err := k.run.run(ctx, command{args: []string{"version"}})
 	if err != nil {
-		return nil, refuse(GitUnavailable, err, "Git cannot be started; it is needed for worktrees")
+		return nil, refuse(turn.GitUnavailable, err, "Git cannot be started; it is needed for worktrees")
 	}
 	m := versionPattern.FindSubmatch(out)
 	if m == nil {
-		return nil, turn.Refuse(GitUnavailable, "the program that should be Git does not say its version")
+		return nil, turn.Refuse(turn.GitUnavailable, "the program that should be Git does not say its version")
 	}
 	major, _ := strconv.Atoi(string(m[1]))
 	minor, _ := strconv.Atoi(string(m[2]))
 	if major < oldestMajor || major == oldestMajor && minor < oldestMinor {
-		return nil, turn.Refuse(GitUnavailable, "Git %d.%d is too old for worktrees; install %d.%d or newer", major, minor, oldestMajor, oldestMinor)
+		return nil, turn.Refuse(turn.GitUnavailable, "Git %d.%d is too old for worktrees; install %d.%d or newer", major, minor, oldestMajor, oldestMinor)
 	}
 	return k, nil
 }

@@ -33,7 +33,7 @@ func (k *Keeper) Remove(ctx context.Context, tree Tree, force bool) error {
 	device, inode, err := identity(tree.Path)
 	gone := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !gone || err == nil && (device != tree.Device || inode != tree.Inode) {
-		return turn.RefuseFor(WorktreeChanged, err, "something else stands at the worktree's path; it was left alone")
+		return turn.RefuseFor(turn.WorktreeChanged, err, "something else stands at the worktree's path; it was left alone")
 	}
 	if !begun && !gone {
 		if err := k.removable(ctx, tree, force, held); err != nil {
@@ -70,7 +70,7 @@ func (k *Keeper) begun(tree Tree) (bool, error) {
 		}
 	}
 	if err != nil || sessionOf(lock) != tree.Session {
-		return false, turn.RefuseFor(WorktreeChanged, err, "the worktree's lock is gone or somebody else's; remove it with git worktree remove")
+		return false, turn.RefuseFor(turn.WorktreeChanged, err, "the worktree's lock is gone or somebody else's; remove it with git worktree remove")
 	}
 	_, err = os.Lstat(filepath.Join(tree.Registration, removing))
 	return err == nil, nil
@@ -92,7 +92,7 @@ func (k *Keeper) removable(ctx context.Context, tree Tree, force bool, held *os.
 	}
 	defer b.close()
 	fail := func(err error) error {
-		return refuse(GitFailed, err, "Git cannot compare the worktree with its branch")
+		return refuse(turn.GitFailed, err, "Git cannot compare the worktree with its branch")
 	}
 	tip, err := k.resolve(ctx, repo, "refs/heads/"+tree.Branch)
 	if err != nil {
@@ -116,11 +116,11 @@ func (k *Keeper) removable(ctx context.Context, tree Tree, force bool, held *os.
 	}
 	switch {
 	case len(lost) > 0:
-		return turn.Refuse(WorktreeNotClean, "%s not committed: %s; apply or commit first, or use --force", count(len(lost), "change is", "changes are"), named(lost))
+		return turn.Refuse(turn.WorktreeNotClean, "%s not committed: %s; apply or commit first, or use --force", count(len(lost), "change is", "changes are"), named(lost))
 	case len(s.skipped) > 0:
-		return turn.Refuse(WorktreeNotClean, "%s in the worktree would be lost: %s; move it away, or use --force", printable(s.skipped[0].Path), s.skipped[0].Reason)
+		return turn.Refuse(turn.WorktreeNotClean, "%s in the worktree would be lost: %s; move it away, or use --force", printable(s.skipped[0].Path), s.skipped[0].Reason)
 	case len(ignored) > 0:
-		return turn.Refuse(WorktreeNotClean, "files that Git ignores would be lost: %s; move them away, or use --force", named(ignored))
+		return turn.Refuse(turn.WorktreeNotClean, "files that Git ignores would be lost: %s; move them away, or use --force", named(ignored))
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func removeTree(tree Tree) error {
 			return err
 		}
 		if st, ok := info.Sys().(*syscall.Stat_t); !ok || uint64(st.Dev) != tree.Device {
-			return turn.Refuse(WorktreeChanged, "another file system is mounted in the worktree; unmount it first")
+			return turn.Refuse(turn.WorktreeChanged, "another file system is mounted in the worktree; unmount it first")
 		}
 		return nil
 	})
@@ -156,7 +156,7 @@ func removeTree(tree Tree) error {
 		return err
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); !ok || uint64(st.Dev) != tree.Device || st.Ino != tree.Inode {
-		return turn.Refuse(WorktreeChanged, "something else stands at the worktree's path; it was left alone")
+		return turn.Refuse(turn.WorktreeChanged, "something else stands at the worktree's path; it was left alone")
 	}
 	return parent.RemoveAll(name)
 }

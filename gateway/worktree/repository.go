@@ -142,7 +142,7 @@ func (k *Keeper) readDirs(ctx context.Context, repo *repository) error {
 		*dir = real
 	}
 	if repo.format != "sha1" && repo.format != "sha256" {
-		return turn.Refuse(RepositoryUnsupported, "the repository uses the object format %s", printable(repo.format))
+		return turn.Refuse(turn.RepositoryUnsupported, "the repository uses the object format %s", printable(repo.format))
 	}
 	return nil
 }

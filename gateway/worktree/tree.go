@@ -106,38 +106,38 @@ func (k *Keeper) verify(ctx context.Context, tree Tree) (*repository, error) {
 	device, inode, err := identity(tree.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, turn.RefuseFor(WorktreeChanged, err, "the worktree was removed or moved away")
+		return nil, turn.RefuseFor(turn.WorktreeChanged, err, "the worktree was removed or moved away")
 	case err != nil:
-		return nil, turn.RefuseFor(WorktreeChanged, err, "the worktree's path does not lead to a directory any more")
+		return nil, turn.RefuseFor(turn.WorktreeChanged, err, "the worktree's path does not lead to a directory any more")
 	case device != tree.Device || inode != tree.Inode:
-		return nil, turn.Refuse(WorktreeChanged, "another directory stands at the worktree's path")
+		return nil, turn.Refuse(turn.WorktreeChanged, "another directory stands at the worktree's path")
 	}
 	if err := registered(tree); err != nil {
 		return nil, err
 	}
 	repo, err := k.locate(ctx, tree.Path)
 	if err != nil {
-		return nil, refuse(WorktreeChanged, err, "Git cannot read the worktree")
+		return nil, refuse(turn.WorktreeChanged, err, "Git cannot read the worktree")
 	}
 	if repo.gitDir != tree.Registration || repo.commonDir != tree.CommonDir {
-		return nil, turn.Refuse(WorktreeChanged, "the worktree belongs to another repository now")
+		return nil, turn.Refuse(turn.WorktreeChanged, "the worktree belongs to another repository now")
 	}
 	_, branch, err := k.head(ctx, repo)
 	if err != nil {
-		return nil, refuse(WorktreeChanged, err, "Git cannot read the worktree's HEAD")
+		return nil, refuse(turn.WorktreeChanged, err, "Git cannot read the worktree's HEAD")
 	}
 	if branch != "refs/heads/"+tree.Branch {
 		if branch == "" {
 			branch = "no branch"
 		}
-		return nil, turn.Refuse(WorktreeChanged, "the worktree is on %s and not on %s any more", printable(strings.TrimPrefix(branch, "refs/heads/")), tree.Branch)
+		return nil, turn.Refuse(turn.WorktreeChanged, "the worktree is on %s and not on %s any more", printable(strings.TrimPrefix(branch, "refs/heads/")), tree.Branch)
 	}
 	_, err = k.run.run(ctx, repo.command("merge-base", "--is-ancestor", string(tree.Commit), "refs/heads/"+tree.Branch))
 	if exitCode(err) == 1 {
-		return nil, turn.Refuse(WorktreeChanged, "the branch %s was moved: it does not build on the commit that the worktree began with", tree.Branch)
+		return nil, turn.Refuse(turn.WorktreeChanged, "the branch %s was moved: it does not build on the commit that the worktree began with", tree.Branch)
 	}
 	if err != nil {
-		return nil, refuse(GitFailed, err, "Git cannot compare the worktree's branch")
+		return nil, refuse(turn.GitFailed, err, "Git cannot compare the worktree's branch")
 	}
 	return repo, nil
 }
@@ -147,15 +147,15 @@ func (k *Keeper) verify(ctx context.Context, tree Tree) (*repository, error) {
 func registered(tree Tree) error {
 	pointer, err := readSmall(filepath.Join(tree.Path, ".git"))
 	if err != nil || pointer != "gitdir: "+tree.Registration {
-		return turn.RefuseFor(WorktreeChanged, err, "the worktree's .git file is not what Git wrote")
+		return turn.RefuseFor(turn.WorktreeChanged, err, "the worktree's .git file is not what Git wrote")
 	}
 	back, err := readSmall(filepath.Join(tree.Registration, "gitdir"))
 	if err != nil || back != filepath.Join(tree.Path, ".git") {
-		return turn.RefuseFor(WorktreeChanged, err, "the repository does not know the worktree at this path any more")
+		return turn.RefuseFor(turn.WorktreeChanged, err, "the repository does not know the worktree at this path any more")
 	}
 	lock, err := readSmall(filepath.Join(tree.Registration, "locked"))
 	if err != nil || sessionOf(lock) != tree.Session {
-		return turn.RefuseFor(WorktreeChanged, err, "the worktree's lock is gone or somebody else's")
+		return turn.RefuseFor(turn.WorktreeChanged, err, "the worktree's lock is gone or somebody else's")
 	}
 	return nil
 }
@@ -197,7 +197,7 @@ func (k *Keeper) List(ctx context.Context, dir string) ([]Listed, error) {
 	}
 	out, err := k.run.run(ctx, repo.command("worktree", "list", "--porcelain", "-z"))
 	if err != nil {
-		return nil, refuse(GitFailed, err, "Git cannot list the repository's worktrees")
+		return nil, refuse(turn.GitFailed, err, "Git cannot list the repository's worktrees")
 	}
 	var all []Listed
 	for record := range strings.SplitSeq(string(out), "\x00\x00") {
