@@ -201,6 +201,9 @@ func checkSense(name string, raw []byte) error {
 	case SearchTextTool:
 		_, err := decode[searchArguments](raw)
 		return err
+	case EditTool:
+		_, err := decode[editArguments](raw)
+		return err
 	case WriteTool:
 		_, err := decode[writeArguments](raw)
 		return err

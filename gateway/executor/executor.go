@@ -90,6 +90,8 @@ func (e *Executor) run(ctx context.Context, scope Scope, call turn.ToolCall, sin
 		return e.findFiles(ctx, scope, call.Arguments, sink.Progress)
 	case SearchTextTool:
 		return e.searchText(ctx, scope, call.Arguments, sink.Progress)
+	case EditTool:
+		return e.edit(ctx, scope, call.Arguments, sink)
 	case WriteTool:
 		return e.writeFile(ctx, scope, call.Arguments, sink)
 	}

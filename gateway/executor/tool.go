@@ -53,7 +53,7 @@ var offers = []offer{
 	{name: FindFilesTool, readOnly: true, available: true},
 	{name: SearchTextTool, readOnly: true, available: true},
 	{name: RunCommandTool},
-	{name: EditTool, writes: true},
+	{name: EditTool, available: true, writes: true},
 	{name: WriteTool, available: true, writes: true},
 	{name: NotebookEditTool, writes: true},
 	{name: SubagentStartTool, subagent: true},
