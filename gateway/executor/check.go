@@ -207,6 +207,9 @@ func checkSense(name string, raw []byte) error {
 	case WriteTool:
 		_, err := decode[writeArguments](raw)
 		return err
+	case NotebookEditTool:
+		_, err := decode[notebookArguments](raw)
+		return err
 	}
 	return nil
 }

@@ -23,6 +23,21 @@
 // before that point is done and all after it is not, which is what a cursor
 // says. Workers read ahead in that order; one goroutine visits.
 //
-// Not covered: commands (package sandbox) and writes. A file that changes while
-// it is read is shown as it was read.
+// How files are changed: the links on the way are resolved once, then a walk by
+// descriptor goes from the write root to the file's folder, where no component
+// may be a link, and every later step is relative to that folder. One lock per
+// real path serialises the writes of all sessions. The new content is computed
+// in memory and its intent made durable (Sink.Prepare); it is written beside the
+// file with all that the original has besides content, synced, and renamed over
+// it if the file still is, byte by byte, what it was read as; then the folder is
+// synced. Whatever fails before the rename leaves the file as it was and nothing
+// beside it. What cannot be told then is turn.OutcomeInterrupted, and Settle asks
+// the file. Edit and NotebookEdit change nothing outside the span they replace;
+// what they could not do faithfully they refuse.
+//
+// Not covered: commands (package sandbox). A file that changes while it is read
+// is shown as it was read. Programs that write to a file without looking, in the
+// instant between the last comparison and the rename, lose what they wrote to
+// the old one. Creation time, and on Linux the flags of chattr, are those of a
+// new file.
 package executor

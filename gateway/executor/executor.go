@@ -94,6 +94,8 @@ func (e *Executor) run(ctx context.Context, scope Scope, call turn.ToolCall, sin
 		return e.edit(ctx, scope, call.Arguments, sink)
 	case WriteTool:
 		return e.writeFile(ctx, scope, call.Arguments, sink)
+	case NotebookEditTool:
+		return e.notebookEdit(ctx, scope, call.Arguments, sink)
 	}
 	return turn.Failure(turn.ToolUnavailable, call.Name+" cannot be run.")
 }

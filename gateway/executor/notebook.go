@@ -107,6 +107,10 @@ func notebookView(raw []byte) (view []byte, note string) {
 	return b.Bytes(), fmt.Sprintf("cell view of a notebook with %s, format %d.%d%s; lines are those of this view, size and SHA-256 those of the file", count(int64(len(n.Cells)), "cell"), n.Format, n.Minor, language)
 }
 
+// noHandle begins what stands for the handle of a cell that cannot be named. No
+// id of a cell has a space.
+const noHandle = "none "
+
 // cellHandles returns for each cell what names it: its id if that is its own
 // alone, else cell-N with N counted from 0. An id is never taken for a position.
 func cellHandles(cells []notebookCell) []string {
@@ -125,7 +129,7 @@ func cellHandles(cells []notebookCell) []string {
 		case ids[position] == 0:
 			handles[i] = position
 		default:
-			handles[i] = "none (its position is another cell's id)"
+			handles[i] = noHandle + "(its position is another cell's id)"
 		}
 	}
 	return handles

@@ -11,8 +11,8 @@ import (
 const (
 	shownSpans    = 3
 	shownAround   = 3   // lines before and after
-	shownEnds    = 15  // from either end of a long span
-	shownWidth     = 300 // bytes of one line
+	shownEnds     = 15  // from either end of a long span
+	shownWidth    = 300 // bytes of one line
 	shownAtChange = 100 // bytes before the change in a line that is longer
 )
 

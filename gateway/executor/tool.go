@@ -55,7 +55,7 @@ var offers = []offer{
 	{name: RunCommandTool},
 	{name: EditTool, available: true, writes: true},
 	{name: WriteTool, available: true, writes: true},
-	{name: NotebookEditTool, writes: true},
+	{name: NotebookEditTool, available: true, writes: true},
 	{name: SubagentStartTool, subagent: true},
 	{name: SubagentGetTool, readOnly: true, subagent: true},
 	{name: SubagentStopTool, subagent: true},

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"deckhand/gateway/turn"
 )
@@ -128,6 +127,3 @@ func countLinesOf(b []byte) int64 {
 	}
 	return n
 }
-
-// validText reports whether s can stand in a receipt.
-func validText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
