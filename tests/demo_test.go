@@ -174,6 +174,9 @@ func TestAnInterruptedDemoLeavesNothing(t *testing.T) {
 			if err := s.cmd.Wait(); err == nil {
 				t.Errorf("an interrupted demo says that all went well:\n%s", &s.out)
 			}
+			if strings.Contains(s.out.String(), "still running") {
+				t.Errorf("it had to kill what it should have ended in order:\n%s", &s.out)
+			}
 			nothingLeft(t, s)
 		})
 	}
