@@ -122,7 +122,7 @@ func (k *Keeper) verify(ctx context.Context, tree Tree) (*repository, error) {
 	if repo.gitDir != tree.Registration || repo.commonDir != tree.CommonDir {
 		return nil, turn.Refuse(WorktreeChanged, "the worktree belongs to another repository now")
 	}
-	_, branch, err := k.head(ctx, repo)
+	tip, branch, err := k.head(ctx, repo)
 	if err != nil {
 		return nil, changed(err, "the worktree's HEAD or its branch is gone")
 	}
@@ -131,6 +131,9 @@ func (k *Keeper) verify(ctx context.Context, tree Tree) (*repository, error) {
 			branch = "no branch"
 		}
 		return nil, turn.Refuse(WorktreeChanged, "the worktree is on %s and not on %s any more", printable(strings.TrimPrefix(branch, "refs/heads/")), tree.Branch)
+	}
+	if tip == tree.Commit {
+		return repo, nil
 	}
 	_, err = k.run.run(ctx, repo.command("merge-base", "--is-ancestor", string(tree.Commit), "refs/heads/"+tree.Branch))
 	if exitCode(err) == 1 {
