@@ -30,7 +30,7 @@ type Config struct {
 	Self string
 	// Claude is the Claude Code to run; "" looks it up.
 	Claude string
-	// ClaudeEnv and LongWaits are for tests of the waits of Claude Code itself:
+	// ClaudeEnv and ShortWaits are for tests of the waits of Claude Code itself:
 	// ClaudeEnv is added to its environment, and ShortWaits leaves out the
 	// settings that make it wait for hours.
 	ClaudeEnv  []string

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -44,5 +45,21 @@ func TestTheArchitectureNamesEveryPackage(t *testing.T) {
 		if !name.Match(text) {
 			t.Errorf("ARCHITECTURE.md does not name %s", layer.pkg)
 		}
+	}
+}
+
+// TestTheArchitectureShowsTheTablesAsTheyAre compares the two tables of package
+// turn with what ARCHITECTURE.md shows of them.
+func TestTheArchitectureShowsTheTablesAsTheyAre(t *testing.T) {
+	tables, err := os.ReadFile(filepath.Join("..", "gateway", "turn", "testdata", "tables.golden"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join("..", "ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(page), strings.TrimSpace(string(tables))) {
+		t.Error("ARCHITECTURE.md does not show the tables of gateway/turn/testdata/tables.golden")
 	}
 }

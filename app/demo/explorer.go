@@ -24,6 +24,8 @@ type explorer struct {
 	hits              []hit
 	top               hit // first hit of the file with the most
 	in                int // hits in that file
+	// more and found are atLeast if the list, or the search, was cut.
+	more, found string
 }
 
 const (
@@ -31,6 +33,8 @@ const (
 	tries = 3
 	// around is how many lines are read before and after a hit.
 	around = 6
+	// atLeast stands before a number that is not all.
+	atLeast = "at least "
 	// shortest is the fewest letters of a word worth searching for.
 	shortest = 4
 )
@@ -64,6 +68,9 @@ func (e *explorer) choose(turn *chatgpt.Turn) (move, error) {
 		return move{}, cmp.Or(err, errNothing)
 	}
 	e.files = len(files)
+	if list.Truncated {
+		e.more = atLeast
+	}
 	e.words = frequent(e.root, files)
 	return e.search(fmt.Sprintf("%s listed.", count(e.files, "file")))
 }
@@ -89,6 +96,10 @@ func (e *explorer) read(turn *chatgpt.Turn) (move, error) {
 	if len(e.hits) == 0 {
 		return e.search(fmt.Sprintf("No file holds “%s”.", e.word))
 	}
+	e.found = ""
+	if found.Truncated {
+		e.found = atLeast
+	}
 	byFile := map[string]int{}
 	for _, h := range e.hits {
 		byFile[h.path]++
@@ -100,7 +111,7 @@ func (e *explorer) read(turn *chatgpt.Turn) (move, error) {
 		}
 	}
 	e.step = e.tell
-	thought := fmt.Sprintf("%s in %s; most of them in %s.", count(len(e.hits), "hit"),
+	thought := fmt.Sprintf("%s%s in %s; most of them in %s.", e.found, count(len(e.hits), "hit"),
 		count(len(byFile), "file"), short(e.root, e.top.path))
 	return call(thought, "Read", map[string]any{
 		"file_path": e.top.path,
@@ -119,9 +130,9 @@ func (e *explorer) tell(turn *chatgpt.Turn) (move, error) {
 			e.top.path, e.word, e.top.line)
 	}
 	return move{reply: chatgpt.Reply{Text: fmt.Sprintf(
-		"%s holds at least %s. The word their names use most is “%s”; the search found it %s, most often in %s, "+
+		"%s holds %s%s. The word their names use most is “%s”; the search found it %s%s, most often in %s, "+
 			"where line %d reads: %s",
-		e.name, count(e.files, "file"), e.word, times(len(e.hits)), short(e.root, e.top.path),
+		e.name, e.more, count(e.files, "file"), e.word, e.found, times(len(e.hits)), short(e.root, e.top.path),
 		e.top.line, strings.TrimSpace(e.top.text))}}, nil
 }
 

@@ -34,10 +34,13 @@ func loadSchema(name string) *schema {
 	}
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
-	if err := c.AddResource(name, doc); err != nil {
+	// Without a scheme the name would be taken for a path below the working
+	// directory, which may not exist any more.
+	url := "schema:///" + name
+	if err := c.AddResource(url, doc); err != nil {
 		panic(fmt.Errorf("add schema %s: %w", name, err))
 	}
-	compiled, err := c.Compile(name)
+	compiled, err := c.Compile(url)
 	if err != nil {
 		panic(fmt.Errorf("compile schema %s: %w", name, err))
 	}

@@ -118,8 +118,11 @@ func (a *applying) apply(ctx context.Context, wb *bench, s *state) error {
 	if a.report.DryRun {
 		return nil
 	}
+	if err := a.k.step("compared"); err != nil {
+		return err
+	}
 	if now, _, err := a.k.head(ctx, a.src); err != nil || now != a.look.commit {
-		return refuse(turn.RepositoryNotClean, errors.Join(err, errMoved), "the source got another commit in the meantime; try again")
+		return refuse(turn.RepositoryNotClean, errors.Join(err, errMoved), "the source got another commit meanwhile; try again")
 	}
 	return a.write()
 }

@@ -3,13 +3,12 @@ package worktree
 import (
 	"bytes"
 	"context"
+	"deckhand/gateway/turn"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
-
-	"deckhand/gateway/turn"
 )
 
 // Kind says what happened to a file.

@@ -36,7 +36,8 @@
 // (LFS, git-crypt) are worked on as Git stores them, which Source.Notes says;
 // Commit and Apply refuse what would need the filter.
 //
-// Not covered: extended attributes and ACLs of files that Apply replaces, as
+// Not covered: changes that Git takes for none (line ends alone, where
+// .gitattributes says that Git normalises them) stay in the worktree; extended attributes and ACLs of files that Apply replaces, as
 // with git's own checkout; a program that writes to a source file in the
 // instant between Apply's last look and its rename.
 package worktree

@@ -167,23 +167,29 @@ func (m *making) compare(ctx context.Context, b *bench, tree Tree) error {
 	fail := func(err error) error {
 		return refuse(turn.GitFailed, err, "Git cannot compare the worktree with its commit")
 	}
-	staged, err := b.names(ctx, "diff-index", "--cached", "--no-ext-diff", "--no-renames", "-z", "--name-only", string(tree.Commit))
-	if err != nil {
-		return fail(err)
-	}
 	if err := b.refresh(ctx); err != nil {
 		return fail(err)
 	}
-	changed, err := b.changed(ctx)
+	staged, changed, untracked, err := b.status(ctx, tree.Commit)
 	if err != nil {
 		return fail(err)
 	}
-	others, err := b.names(ctx, "ls-files", "-z", "--others")
-	if err != nil {
-		return fail(err)
-	}
-	if all := union(union(staged, changed), others); len(all) > 0 {
+	if all := union(union(staged, changed), untracked); len(all) > 0 {
 		return turn.Refuse(turn.RepositoryUnsupported, "Git does not read back what it wrote: %s; the line ends of these files may not be normalised as .gitattributes says (git add --renormalize and commit)", named(all))
 	}
 	return nil
+}
+
+// refresh compares with their contents the files whose times changed, and notes
+// in the index which are as they should be.
+func (b *bench) refresh(ctx context.Context) error {
+	if _, err := b.run(ctx, "update-index", "-q", "--refresh"); err != nil && exitCode(err) != 1 {
+		return err
+	}
+	return nil
+}
+
+// changed lists the files that differ from the index, after a refresh.
+func (b *bench) changed(ctx context.Context) ([]string, error) {
+	return b.names(ctx, "diff-files", "--no-ext-diff", "--ignore-submodules=all", "--no-renames", "-z", "--name-only")
 }

@@ -111,16 +111,7 @@ func (k *Keeper) look(ctx context.Context, repo *repository) (*look, error) {
 	if err != nil {
 		return nil, fail(err)
 	}
-	if err := b.refresh(ctx); err != nil {
-		return nil, fail(err)
-	}
-	if l.staged, err = b.names(ctx, "diff-index", "--cached", "--no-ext-diff", "--ignore-submodules=all", "--no-renames", "-z", "--name-only", string(l.commit)); err != nil {
-		return nil, fail(err)
-	}
-	if l.changed, err = b.changed(ctx); err != nil {
-		return nil, fail(err)
-	}
-	if l.untracked, err = b.names(ctx, "ls-files", "-z", "--others", "--exclude-standard"); err != nil {
+	if l.staged, l.changed, l.untracked, err = b.status(ctx, l.commit); err != nil {
 		return nil, fail(err)
 	}
 	for _, path := range l.changed {
@@ -186,17 +177,35 @@ func (b *bench) unhide(ctx context.Context, entries []entry) (map[string]bool, e
 	return marked, nil
 }
 
-// refresh compares with their contents the files whose times changed.
-func (b *bench) refresh(ctx context.Context) error {
-	if _, err := b.run(ctx, "update-index", "-q", "--refresh"); err != nil && exitCode(err) != 1 {
-		return err
+// status lists the paths that differ between a commit and the index, those that
+// differ between the index and the files, and those that are neither tracked
+// nor ignored. Directories that are repositories end in a slash.
+func (b *bench) status(ctx context.Context, commit OID) (staged, changed, untracked []string, err error) {
+	if err := os.WriteFile(filepath.Join(b.dir, "git", "HEAD"), []byte(commit+"\n"), 0o600); err != nil {
+		return nil, nil, nil, fmt.Errorf("read status: %w", err)
 	}
-	return nil
-}
-
-// changed lists the files that differ from the index, after a refresh.
-func (b *bench) changed(ctx context.Context) ([]string, error) {
-	return b.names(ctx, "diff-files", "--no-ext-diff", "--ignore-submodules=all", "--no-renames", "-z", "--name-only")
+	lines, err := b.names(ctx, "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all")
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	for _, line := range lines {
+		// "XY PATH": X tells of the index, Y of the file.
+		if len(line) < 4 || line[2] != ' ' {
+			return nil, nil, nil, fmt.Errorf("read status: unexpected line %q", line)
+		}
+		path := line[3:]
+		if line[:2] == "??" {
+			untracked = append(untracked, path)
+			continue
+		}
+		if line[0] != ' ' {
+			staged = append(staged, path)
+		}
+		if line[1] != ' ' {
+			changed = append(changed, path)
+		}
+	}
+	return staged, changed, untracked, nil
 }
 
 // filtered names the filter of each file that an attribute sends through one.

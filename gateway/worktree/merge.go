@@ -68,7 +68,9 @@ func parseConflicts(text string) ([]Conflict, error) {
 		}
 		kind := fields[i+n+1]
 		for _, path := range fields[i+1 : i+1+n] {
-			if at, ok := place[path]; ok && conflictWords[kind] != "" {
+			// The first one is the most exact.
+			at, ok := place[path]
+			if ok && conflicts[at].Reason == conflictWords[""] && conflictWords[kind] != "" {
 				conflicts[at].Reason = conflictWords[kind]
 			}
 		}

@@ -265,17 +265,20 @@ func isPlainFile(path string) bool {
 
 // head gives the commit and the branch ("" if detached) of the checkout.
 func (k *Keeper) head(ctx context.Context, repo *repository) (OID, string, error) {
-	out, err := k.run.run(ctx, repo.command("symbolic-ref", "-q", "HEAD"))
-	if err != nil && exitCode(err) != 1 {
-		return "", "", refuse(turn.WorkingDirectoryInvalid, err, "Git cannot read the repository's HEAD")
-	}
-	branch := strings.TrimSuffix(string(out), "\n")
-	commit, err := k.resolve(ctx, repo, "HEAD^{commit}")
+	out, err := k.run.run(ctx, repo.command("rev-parse", "HEAD^{commit}", "--symbolic-full-name", "HEAD"))
 	if err != nil {
+		if at, again := k.resolve(ctx, repo, "HEAD^{commit}"); again == nil && at == "" {
+			return "", "", turn.RefuseFor(turn.WorkingDirectoryInvalid, err, "the repository has no commit yet; make a first one, or use direct_write")
+		}
 		return "", "", refuse(turn.WorkingDirectoryInvalid, err, "Git cannot read the repository's HEAD")
 	}
-	if commit == "" {
-		return "", "", turn.Refuse(turn.WorkingDirectoryInvalid, "the repository has no commit yet; make a first one, or use direct_write")
+	first, branch, ok := strings.Cut(strings.TrimSuffix(string(out), "\n"), "\n")
+	commit, err := parseOID([]byte(first))
+	if err != nil || !ok {
+		return "", "", refuse(turn.WorkingDirectoryInvalid, errors.Join(err, fmt.Errorf("read HEAD: %q", out)), "Git cannot read the repository's HEAD")
+	}
+	if branch == "HEAD" {
+		branch = ""
 	}
 	return commit, branch, nil
 }

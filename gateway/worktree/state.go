@@ -40,14 +40,7 @@ func (b *bench) capture(ctx context.Context, tip OID) (*state, error) {
 	if _, err := b.unhide(ctx, entries); err != nil {
 		return nil, err
 	}
-	if err := b.refresh(ctx); err != nil {
-		return nil, err
-	}
-	changed, err := b.changed(ctx)
-	if err != nil {
-		return nil, err
-	}
-	untracked, err := b.names(ctx, "ls-files", "-z", "--others", "--exclude-standard")
+	_, changed, untracked, err := b.status(ctx, tip)
 	if err != nil {
 		return nil, err
 	}

@@ -117,20 +117,23 @@ func (k *Keeper) verify(ctx context.Context, tree Tree) (*repository, error) {
 	}
 	repo, err := k.locate(ctx, tree.Path)
 	if err != nil {
-		return nil, refuse(turn.WorktreeChanged, err, "Git cannot read the worktree")
+		return nil, changed(err, "the worktree cannot be read any more")
 	}
 	if repo.gitDir != tree.Registration || repo.commonDir != tree.CommonDir {
 		return nil, turn.Refuse(turn.WorktreeChanged, "the worktree belongs to another repository now")
 	}
-	_, branch, err := k.head(ctx, repo)
+	tip, branch, err := k.head(ctx, repo)
 	if err != nil {
-		return nil, refuse(turn.WorktreeChanged, err, "Git cannot read the worktree's HEAD")
+		return nil, changed(err, "the worktree's HEAD or its branch is gone")
 	}
 	if branch != "refs/heads/"+tree.Branch {
 		if branch == "" {
 			branch = "no branch"
 		}
 		return nil, turn.Refuse(turn.WorktreeChanged, "the worktree is on %s and not on %s any more", printable(strings.TrimPrefix(branch, "refs/heads/")), tree.Branch)
+	}
+	if tip == tree.Commit {
+		return repo, nil
 	}
 	_, err = k.run.run(ctx, repo.command("merge-base", "--is-ancestor", string(tree.Commit), "refs/heads/"+tree.Branch))
 	if exitCode(err) == 1 {
@@ -140,6 +143,15 @@ func (k *Keeper) verify(ctx context.Context, tree Tree) (*repository, error) {
 		return nil, refuse(turn.GitFailed, err, "Git cannot compare the worktree's branch")
 	}
 	return repo, nil
+}
+
+// changed says WorktreeChanged whatever code the cause has, unless the caller
+// only gave up.
+func changed(err error, sentence string) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return turn.RefuseFor(turn.WorktreeChanged, err, "%s", sentence)
 }
 
 // registered checks the files that tie the worktree and its registration

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -17,29 +18,30 @@ import (
 // ClaudeCode returns the one Claude Code process of the gateway's.
 func (g *Ground) ClaudeCode() process.Process {
 	g.t.Helper()
-	var found []process.Process
-	for _, p := range g.Processes() {
-		if p.Name == "claude" {
-			found = append(found, p)
-		}
-	}
-	if len(found) != 1 {
-		g.t.Fatalf("there are %d Claude Code processes, not one: %v", len(found), found)
-	}
-	return found[0]
+	return g.one("Claude Code", func(p process.Process) bool { return p.Name == "claude" })
 }
 
 // Shim returns the one shim of the gateway's.
 func (g *Ground) Shim() process.Process {
 	g.t.Helper()
+	return g.one("shim", func(p process.Process) bool { return strings.Contains(p.Args, " shim --run ") })
+}
+
+// one returns the only process that is meant. One that is about to start
+// another program is seen twice for a moment: its child does not count.
+func (g *Ground) one(what string, meant func(process.Process) bool) process.Process {
+	g.t.Helper()
+	pids := map[int]bool{}
 	var found []process.Process
 	for _, p := range g.Processes() {
-		if strings.Contains(p.Args, " shim --run ") {
+		if meant(p) {
+			pids[p.PID] = true
 			found = append(found, p)
 		}
 	}
+	found = slices.DeleteFunc(found, func(p process.Process) bool { return pids[p.Parent] })
 	if len(found) != 1 {
-		g.t.Fatalf("there are %d shims, not one: %v", len(found), found)
+		g.t.Fatalf("there are %d processes of %s, not one: %v", len(found), what, found)
 	}
 	return found[0]
 }
