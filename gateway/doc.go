@@ -17,8 +17,8 @@
 // Worktrees live outside it, in Config.WorktreeRoot: sessions work in them.
 //
 // Order of life: the ledger is opened first, because its lock says that no
-// other gateway is here; then the listeners are bound; then what the last
-// gateway left is settled; then requests are served. The end is the reverse:
+// other gateway is here; then what the last gateway left is settled; then the
+// listeners are bound, and requests are served. The end is the reverse:
 // waits end, listeners close, the engine lands what it was doing, the ledger
 // closes. Runs outlive it: their shims wait for the next gateway.
 package gateway

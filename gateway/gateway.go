@@ -86,11 +86,7 @@ func (g *Gateway) build(ctx context.Context, p places) error {
 	if err != nil {
 		return err
 	}
-	secret, err := session.LoadSecret(p.key())
-	if err != nil {
-		return err
-	}
-	if g.engine, err = g.newEngine(ctx, p, paths, secret); err != nil {
+	if g.engine, err = g.newEngine(ctx, p, paths); err != nil {
 		return g.explainInUse(ctx, err)
 	}
 	if g.control, err = control.New(control.Config{
@@ -101,7 +97,7 @@ func (g *Gateway) build(ctx context.Context, p places) error {
 	return g.listen(p)
 }
 
-func (g *Gateway) newEngine(ctx context.Context, p places, paths *protected.Paths, secret session.Secret) (*session.Engine, error) {
+func (g *Gateway) newEngine(ctx context.Context, p places, paths *protected.Paths) (*session.Engine, error) {
 	tools, err := executor.New(executor.Config{Protected: paths})
 	if err != nil {
 		return nil, err
@@ -116,7 +112,7 @@ func (g *Gateway) newEngine(ctx context.Context, p places, paths *protected.Path
 		OpenLedger: func(onCommit func(turn.SessionID)) (*ledger.Ledger, error) {
 			return ledger.Open(ledger.Options{Dir: p.ledger(), OnCommit: onCommit})
 		},
-		Secret: secret,
+		Key: p.key(),
 		Runner: runner.New(runner.Config{
 			Runs: p.runs(), Homes: p.homes(), Socket: p.shimSocket(), Self: g.cfg.Self, Bubblewrap: g.cfg.Bubblewrap,
 			ExtraEnv: g.cfg.ClaudeEnv, ShortWaits: g.cfg.ShortWaits, Log: g.cfg.Log,

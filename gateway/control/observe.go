@@ -3,6 +3,7 @@ package control
 import (
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 )
 
@@ -63,8 +64,13 @@ func (s *Server) logPanic(p any) {
 func (s *Server) logRequest(r *http.Request, x *exchange, status int, d time.Duration) {
 	method, tool, client := "", "", cleanClient(r.UserAgent())
 	if m := x.message; m != nil {
-		// Both are names of the allow-lists by now, not a client's text.
+		// The tool and any other method are names of the allow-lists by now, not a
+		// client's text.
 		method, tool, client = m.method, m.tool, m.client()
+		if strings.HasPrefix(method, notification) {
+			// What follows the prefix is the client's own text.
+			method = notification + "*"
+		}
 		if m.fromChatGPT() {
 			s.seen.note(time.Now())
 		}

@@ -52,7 +52,8 @@ func (l *Ledger) putBody(text string) (Body, error) {
 	}
 	path := l.bodyPath(b)
 	if info, err := os.Stat(path); err == nil && info.Size() == b.Bytes {
-		return b, nil
+		// Whoever wrote it may have been stopped before the folder was synced.
+		return b, atomicfile.SyncDir(l.bodies)
 	}
 	if err := atomicfile.WriteFile(path, []byte(text), 0o600); err != nil {
 		return Body{}, fmt.Errorf("store body: %w", err)

@@ -183,7 +183,7 @@ func TestOneTurnFromOfferToReceipt(t *testing.T) {
 		t.Errorf("results of the turn: %s", got)
 	}
 	w.reply(replyInput(e, second.ID, "r2", "done"))
-	s, err := w.EndRun(e.Run.ID, ledger.End{Verb: turn.Complete}, none)
+	s, err := w.EndRun(e.Run.ID, ledger.End{Verb: turn.Complete})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -355,7 +355,7 @@ func TestReceiptsNotDeliveredGoOutWithTheNextRun(t *testing.T) {
 	if _, err := w.Finish(a.ID, turn.Result{Outcome: turn.OK, Text: "kept"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.EndRun(e.Run.ID, ledger.End{Verb: turn.Fail, Code: turn.ClaudeExited}, none); err != nil {
+	if _, err := w.EndRun(e.Run.ID, ledger.End{Verb: turn.Fail, Code: turn.ClaudeExited}); err != nil {
 		t.Fatal(err)
 	}
 	next, err := w.Continue(ledger.ContinueInput{
@@ -383,7 +383,7 @@ func TestSettledRunGetsNothing(t *testing.T) {
 	w := newWorld(t)
 	e := w.start("k")
 	w.offer(e.Run.ID, "d1")
-	if _, err := w.EndRun(e.Run.ID, ledger.End{Verb: turn.Lose, Code: turn.ShimLost}, none); err != nil {
+	if _, err := w.EndRun(e.Run.ID, ledger.End{Verb: turn.Lose, Code: turn.ShimLost}); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.status(e.Session.ID); got != turn.RecoveryRequired {
@@ -398,7 +398,7 @@ func TestSettledRunGetsNothing(t *testing.T) {
 	if _, err := w.Attach("run_unknown"); !errors.Is(err, ledger.ErrRunSettled) {
 		t.Errorf("attach of an unknown run: %v", err)
 	}
-	if s, err := w.EndRun(e.Run.ID, ledger.End{Verb: turn.Lose, Code: turn.ShimLost}, none); err != nil || s.Status != turn.RecoveryRequired {
+	if s, err := w.EndRun(e.Run.ID, ledger.End{Verb: turn.Lose, Code: turn.ShimLost}); err != nil || s.Status != turn.RecoveryRequired {
 		t.Errorf("a second end: %s, %v", s.Status, err)
 	}
 }

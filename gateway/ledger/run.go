@@ -70,11 +70,9 @@ type End struct {
 }
 
 // EndRun closes a run: actions that never began and actions whose outcome
-// nobody knows get their receipts, and the session moves on. ErrActionOpen
-// says that an action is under way in this process, as the engine's own list
-// inFlight tells; it has to finish first. A run that has ended already is no
-// error.
-func (l *Ledger) EndRun(id turn.RunID, end End, inFlight func(turn.ActionID) bool) (SessionRecord, error) {
+// nobody knows get their receipts, and the session moves on. No action of it
+// may be under way in this process. A run that has ended already is no error.
+func (l *Ledger) EndRun(id turn.RunID, end End) (SessionRecord, error) {
 	changes, err := l.putBody(end.Changes)
 	if err != nil {
 		return SessionRecord{}, err
@@ -91,7 +89,7 @@ func (l *Ledger) EndRun(id turn.RunID, end End, inFlight func(turn.ActionID) boo
 		if s, err = t.session(r.Session); err != nil || !r.Open() {
 			return err
 		}
-		if err := t.closeActions(s, r, inFlight); err != nil {
+		if err := t.closeActions(s, r, func(turn.ActionID) bool { return false }); err != nil {
 			return err
 		}
 		text, err := t.finalText(r)
@@ -130,12 +128,20 @@ func (l *Ledger) EndRun(id turn.RunID, end End, inFlight func(turn.ActionID) boo
 
 // endStatus decides the run's outcome and moves the session.
 func (t *txn) endStatus(s *SessionRecord, r *RunRecord, end End) error {
+	// A run that came to its result has it, whatever was asked for meanwhile.
+	completed := end.Verb == turn.Complete && r.Concluded
 	switch s.Status {
 	case turn.Stopping:
 		r.Outcome = RunStopped
+		if completed {
+			r.Outcome = RunCompleted
+		}
 		return t.halt(s)
 	case turn.LeaseExpired:
 		r.Outcome = RunExpired
+		if completed {
+			r.Outcome = RunCompleted
+		}
 		return nil
 	}
 	verb := end.Verb

@@ -314,6 +314,10 @@ func (l *Ledger) UseLease(id turn.SessionID, lease turn.LeaseID) error {
 // approval that nobody gave in time. It returns the sessions; their runs, if
 // open, are the engine's to end.
 func (l *Ledger) ExpireDue() ([]turn.SessionID, error) {
+	// Nearly always there is nothing to do, and looking costs no disk write.
+	if next, err := l.NextDue(); err != nil || next.IsZero() || l.now().Before(next) {
+		return nil, err
+	}
 	var expired []turn.SessionID
 	err := l.update(func(t *txn) error {
 		due, err := t.due()

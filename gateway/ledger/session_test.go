@@ -30,7 +30,7 @@ func TestARefusalDoesNotUseUpItsKey(t *testing.T) {
 	first := w.start("a")
 	_, err := w.Start(startInput("b", 1))
 	wantCode(t, err, turn.Capacity)
-	if _, err := w.EndRun(first.Run.ID, ledger.End{Verb: turn.Fail, Code: turn.ClaudeExited}, none); err != nil {
+	if _, err := w.EndRun(first.Run.ID, ledger.End{Verb: turn.Fail, Code: turn.ClaudeExited}); err != nil {
 		t.Fatal(err)
 	}
 	if e, err := w.Start(startInput("b", 1)); err != nil || e.Replay {
@@ -106,7 +106,7 @@ func TestAnExpiredLeaseStopsTheRunAndStaysReadable(t *testing.T) {
 	if _, err := w.Offer(e.Run.ID, "d2", ledger.Tail{}, none); !errors.Is(err, ledger.ErrRunSettled) {
 		t.Errorf("an offer after the end of the lease: %v", err)
 	}
-	s, err := w.EndRun(e.Run.ID, ledger.End{Verb: turn.Fail, Code: turn.ClaudeExited}, none)
+	s, err := w.EndRun(e.Run.ID, ledger.End{Verb: turn.Fail, Code: turn.ClaudeExited})
 	if err != nil || s.Status != turn.LeaseExpired || s.LastResult.Outcome != ledger.RunExpired {
 		t.Errorf("after the run: %s, %+v, %v", s.Status, s.LastResult, err)
 	}
@@ -170,7 +170,7 @@ func TestStopEndsTheRunFirst(t *testing.T) {
 	if again, err := w.Stop(stopInput(e, "s2", ledger.ByChatGPT)); err != nil || !again.Replay {
 		t.Errorf("another stop: %+v, %v", again, err)
 	}
-	s, err := w.EndRun(e.Run.ID, ledger.End{Verb: turn.Fail, Code: turn.ClaudeExited}, none)
+	s, err := w.EndRun(e.Run.ID, ledger.End{Verb: turn.Fail, Code: turn.ClaudeExited})
 	if err != nil || s.Status != turn.Stopped || s.Stop.Reason != "why" || s.LastResult.Outcome != ledger.RunStopped {
 		t.Errorf("after the run: %s, %+v, %v", s.Status, s.Stop, err)
 	}
@@ -183,7 +183,7 @@ func TestStopEndsTheRunFirst(t *testing.T) {
 func TestStopOfAnIdleSessionIsAtOnce(t *testing.T) {
 	w := newWorld(t)
 	e := w.start("k")
-	if _, err := w.EndRun(e.Run.ID, ledger.End{Verb: turn.Fail, Code: turn.NoFirstTurn}, none); err != nil {
+	if _, err := w.EndRun(e.Run.ID, ledger.End{Verb: turn.Fail, Code: turn.NoFirstTurn}); err != nil {
 		t.Fatal(err)
 	}
 	in := stopInput(e, "user", ledger.ByUser)
@@ -207,7 +207,7 @@ func TestEventsNameEveryChangeInOrder(t *testing.T) {
 	e := w.start("k")
 	rec := w.offer(e.Run.ID, "d1")
 	w.reply(replyInput(e, rec.ID, "r", "the end"))
-	if _, err := w.EndRun(e.Run.ID, ledger.End{Verb: turn.Complete}, none); err != nil {
+	if _, err := w.EndRun(e.Run.ID, ledger.End{Verb: turn.Complete}); err != nil {
 		t.Fatal(err)
 	}
 	events, err := w.Events(0, e.Session.ID, 100)

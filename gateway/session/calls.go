@@ -100,16 +100,19 @@ func (e *Engine) Recover(ctx context.Context, r RecoverRequest) (Snapshot, error
 		return Snapshot{}, err
 	}
 	in := ledger.RecoverInput{
-		Input: r.input(), Session: r.Session, TokenOf: e.cfg.Secret.tokenOf(r.Session, r.Token), LeaseFor: e.cfg.Limits.LeaseFor,
+		Input: r.input(), Session: r.Session, TokenOf: e.secret.tokenOf(r.Session, r.Token), LeaseFor: e.cfg.Limits.LeaseFor,
 	}
 	effect, err := e.ledger.Recover(in)
-	for errors.Is(err, ledger.ErrRunOpen) {
+	if errors.Is(err, ledger.ErrRunOpen) {
 		// The lease has passed and the run is being ended; only then is the
 		// session idle.
 		if err := e.runEnd(ctx, r.Session); err != nil {
 			return Snapshot{}, err
 		}
 		effect, err = e.ledger.Recover(in)
+	}
+	if errors.Is(err, ledger.ErrRunOpen) {
+		return Snapshot{}, turn.Refuse(turn.RunActive, "the run is still being ended; the same call works when it has")
 	}
 	s, err := e.answer(ctx, effect, err, tokenShown, r.Wait)
 	if err != nil {
@@ -126,18 +129,20 @@ func (e *Engine) verifyForRecovery(ctx context.Context, r RecoverRequest) error 
 	if err != nil {
 		return err
 	}
-	if !v.Session.Lease.AcceptsTokenOf(e.cfg.Secret.tokenOf(r.Session, r.Token)) {
+	if !v.Session.Lease.AcceptsTokenOf(e.secret.tokenOf(r.Session, r.Token)) {
 		return nil // the ledger refuses
 	}
 	return e.verifyWorkspace(ctx, v.Session.Workspace)
 }
 
 // runEnd ends the leases that have passed and waits until the session's run,
-// if it still has one, has ended.
+// if it still has one, has ended, but not longer than stopWait.
 func (e *Engine) runEnd(ctx context.Context, id turn.SessionID) error {
 	if _, err := e.ledger.ExpireDue(); err != nil {
 		return err
 	}
+	timer := time.NewTimer(stopWait)
+	defer timer.Stop()
 	for {
 		changed := e.hub.changes(id)
 		v, err := e.ledger.View(id)
@@ -149,6 +154,8 @@ func (e *Engine) runEnd(ctx context.Context, id turn.SessionID) error {
 		}
 		select {
 		case <-changed:
+		case <-timer.C:
+			return nil
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-e.life.Done():
@@ -298,7 +305,7 @@ func (e *Engine) answer(ctx context.Context, effect ledger.Effect, err error, to
 	}
 	s.Replay = effect.Replay
 	if token == tokenShown && s.LeaseID != nil {
-		s.RecoveryToken = e.cfg.Secret.RecoveryToken(effect.Session.ID, lease.Epoch)
+		s.RecoveryToken = e.secret.RecoveryToken(effect.Session.ID, lease.Epoch)
 	}
 	return s, nil
 }
@@ -313,6 +320,11 @@ func (e *Engine) await(ctx context.Context, id turn.SessionID, lease turn.LeaseI
 		v, err := e.ledger.View(id)
 		if err != nil {
 			return Snapshot{}, err
+		}
+		if lease != "" && lease != v.Session.Lease.ID {
+			// The lease was rotated while this call waited: what happens from
+			// now on is the new holder's.
+			return Snapshot{}, &turn.Refusal{Code: turn.LeaseMismatch}
 		}
 		if done || enough(v.Session) {
 			return e.snapshot(v, lease)

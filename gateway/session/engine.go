@@ -43,9 +43,11 @@ func (l Limits) withDefaults() Limits {
 type Config struct {
 	// OpenLedger opens the ledger with the given OnCommit.
 	OpenLedger func(onCommit func(turn.SessionID)) (*ledger.Ledger, error)
-	Secret     Secret
-	Runner     *runner.Runner
-	Executor   *executor.Executor
+	// Key is the file of the key of tokens. It is made with the ledger; a ledger
+	// with sessions and no key is an error.
+	Key      string
+	Runner   *runner.Runner
+	Executor *executor.Executor
 	// FindClaude returns the Claude Code to run, or claude_not_found.
 	FindClaude func(context.Context) (string, error)
 	// CheckDirectory resolves a working directory to its real path or refuses
@@ -68,7 +70,10 @@ type Engine struct {
 	hub  *hub
 	life context.Context // ends when the engine closes; runs outlive it
 	end  context.CancelCauseFunc
-	work sync.WaitGroup
+	work sync.WaitGroup // the engine's own goroutines
+	// actions are the goroutines of actions under way. Close waits for them
+	// only as long as their runs do: one may hang in a file system for good.
+	actions sync.WaitGroup
 
 	// mu guards lives. See the package comment for the lock order.
 	mu     sync.Mutex
@@ -88,7 +93,11 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{Reader: Reader{ledger: l, secret: cfg.Secret, tools: toolsOf(cfg.Executor), limits: cfg.Limits},
+	secret, err := openSecret(cfg.Key, l)
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	e := &Engine{Reader: Reader{ledger: l, secret: secret, tools: toolsOf(cfg.Executor), limits: cfg.Limits},
 		cfg: cfg, hub: h, lives: map[turn.RunID]*live{}}
 	e.Reader.attached = e.isAttached
 	e.Reader.produced = e.bytesOf
@@ -142,21 +151,31 @@ func (e *Engine) liveOf(run turn.RunID) *live {
 	return e.lives[run]
 }
 
+// sweepRetry is how long the sweep waits after it failed, on a full disk for
+// example.
+const sweepRetry = 5 * time.Second
+
+// endLeases ends what is due and returns when to look again.
+func (e *Engine) endLeases() (time.Time, error) {
+	if _, err := e.ledger.ExpireDue(); err != nil {
+		return time.Time{}, err
+	}
+	return e.ledger.NextDue()
+}
+
 // sweepLeases ends leases when they pass. Timers stand still while a machine
 // sleeps and leases do not, so it looks at the wall clock at least every
 // half minute while there is a lease to watch.
 func (e *Engine) sweepLeases() {
 	for {
 		changed := e.hub.anyChange()
-		if _, err := e.ledger.ExpireDue(); err != nil {
-			e.cfg.Log.Error("end leases", "err", err)
-		}
-		next, err := e.ledger.NextDue()
-		if err != nil {
-			e.cfg.Log.Error("find the next lease end", "err", err)
-		}
+		next, err := e.endLeases()
 		var timer <-chan time.Time
-		if !next.IsZero() {
+		switch {
+		case err != nil:
+			e.cfg.Log.Error("end leases", "err", err)
+			changed, timer = nil, time.After(sweepRetry)
+		case !next.IsZero():
 			timer = time.After(min(max(time.Until(next), 0)+time.Millisecond, 30*time.Second))
 		}
 		select {

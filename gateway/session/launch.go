@@ -30,7 +30,7 @@ func (e *Engine) launch(s ledger.SessionRecord, r ledger.RunRecord) {
 		}
 		e.cfg.Log.Error("launch run", "session", s.ID, "run", r.ID, "err", err)
 		end := ledger.End{Verb: turn.Fail, Code: code, LaunchMessage: message}
-		if _, err := e.ledger.EndRun(r.ID, end, func(turn.ActionID) bool { return false }); err != nil {
+		if _, err := e.ledger.EndRun(r.ID, end); err != nil {
 			e.cfg.Log.Error("close run", "run", r.ID, "err", err)
 		}
 	})
@@ -49,7 +49,7 @@ func (e *Engine) spawn(s ledger.SessionRecord, r ledger.RunRecord) (*runner.Hand
 		return nil, err
 	}
 	spec := runner.Spec{
-		Run: r.ID, Session: s.ID, Token: e.cfg.Secret.RunToken(r.ID), Claude: claude, ClaudeSession: s.ClaudeSession,
+		Run: r.ID, Session: s.ID, Token: e.secret.RunToken(r.ID), Claude: claude, ClaudeSession: s.ClaudeSession,
 		Prompt: prompt, LeaseExpiresAt: s.Lease.ExpiresAt,
 	}
 	for _, tool := range e.cfg.Executor.Tools(s.Profile, s.Subagent) {
@@ -156,15 +156,11 @@ func (e *Engine) bytesOf(run turn.RunID, id turn.ActionID) int64 {
 	if v == nil {
 		return 0
 	}
-	var n int64
-	if err := v.do(context.WithoutCancel(e.life), func() {
-		if f := v.flights[id]; f != nil {
-			n = f.bytes.Load()
-		}
-	}); err != nil {
+	f := v.flight(id)
+	if f == nil {
 		return 0
 	}
-	return n
+	return f.bytes.Load()
 }
 
 // toolsOf returns the tools that a session's holder can call now.

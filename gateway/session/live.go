@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,6 +16,9 @@ import (
 // killAfter is how long a shim of ours may take to end a run before it is
 // killed, which takes its Claude Code with it.
 const killAfter = 15 * time.Second
+
+// landLimit is how long a closing engine waits for actions that it cancelled.
+const landLimit = 5 * time.Second
 
 // Bounds of how often a run whose shim is not connected is looked at.
 const (
@@ -34,10 +38,13 @@ type live struct {
 	// watchers counts the shim's open watch requests: it is attached while
 	// there is one.
 	watchers atomic.Int32
+	// flights are the actions under way, by turn.ActionID. The loop alone
+	// changes it; others look how far an action is.
+	flights sync.Map
 
 	// The fields below belong to the loop.
 
-	flights map[turn.ActionID]*flight
+	inFlight int // how many flights there are
 	// ending is set when the run is to end; actions are cancelled by it.
 	ending   context.Context
 	endNow   context.CancelCauseFunc
@@ -50,15 +57,15 @@ type live struct {
 func newLive(e *Engine, run turn.RunID, session turn.SessionID, handle *runner.Handle) *live {
 	v := &live{
 		e: e, run: run, session: session, handle: handle,
-		mail: make(chan func()), done: make(chan struct{}), flights: map[turn.ActionID]*flight{},
+		mail: make(chan func()), done: make(chan struct{}),
 		probe: time.NewTimer(probeSoon), probeGap: probeSoon,
 	}
 	v.ending, v.endNow = context.WithCancelCause(e.life)
 	return v
 }
 
-// do runs f in the loop and waits for it. It fails with ErrRunSettled if the
-// loop has ended, or with the cause of ctx.
+// do runs f in the loop and waits for it. If the loop has ended it fails with
+// ErrRunSettled, or with errClosing if that is why; else with the cause of ctx.
 func (v *live) do(ctx context.Context, f func()) error {
 	ran := make(chan struct{})
 	select {
@@ -66,23 +73,27 @@ func (v *live) do(ctx context.Context, f func()) error {
 		<-ran
 		return nil
 	case <-v.done:
+		if !v.settled {
+			return errClosing
+		}
 		return ledger.ErrRunSettled
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-// loop runs until the run has ended or the engine closes. Before it returns
-// it has waited for every action it started.
+// loop runs until the run has ended, or until the engine closes and every
+// action under way has landed or landLimit has passed.
 func (v *live) loop() {
 	defer close(v.done)
 	defer v.probe.Stop()
-	defer v.landAll()
 	var reaped <-chan struct{}
 	if v.handle != nil {
 		reaped = v.handle.Done()
 	}
-	for !v.settled {
+	closing := v.e.life.Done()
+	var giveUp <-chan time.Time
+	for !v.settled && (closing != nil || v.inFlight > 0) {
 		changed := v.e.hub.changes(v.session)
 		v.obey()
 		select {
@@ -96,11 +107,11 @@ func (v *live) loop() {
 			v.look()
 		case <-v.killAt:
 			v.killAt = nil
-			v.e.cfg.Log.Error("a shim did not end its run in time and is killed", "run", v.run)
-			if v.handle != nil {
-				v.handle.Kill()
-			}
-		case <-v.e.life.Done():
+			v.kill()
+		case <-closing:
+			closing, giveUp = nil, time.After(landLimit)
+		case <-giveUp:
+			v.e.cfg.Log.Error("actions that do not end are given up", "run", v.run, "actions", v.inFlight)
 			return
 		}
 	}
@@ -123,6 +134,17 @@ func (v *live) obey() {
 	}
 }
 
+// kill ends a shim that did not end its run in time. One that an earlier
+// gateway started is not ours to signal: its pid could be anybody's by now.
+func (v *live) kill() {
+	if v.handle == nil {
+		v.e.cfg.Log.Error("a shim of an earlier gateway does not end its run", "run", v.run)
+		return
+	}
+	v.e.cfg.Log.Error("a shim did not end its run in time and is killed", "run", v.run)
+	v.handle.Kill()
+}
+
 // lookNow makes the loop look at the run's lock soon.
 func (v *live) lookNow() {
 	v.probeGap = probeSoon
@@ -138,8 +160,9 @@ func (v *live) look() {
 	}
 	if !alive && err == nil {
 		v.settle()
+		return
 	}
-	if v.settled || v.attached() {
+	if v.attached() {
 		return
 	}
 	v.probe.Reset(v.probeGap)
@@ -148,26 +171,21 @@ func (v *live) look() {
 
 func (v *live) attached() bool { return v.watchers.Load() > 0 }
 
-// settle records the end of a run whose shim is gone. Its actions are given up
-// first: nobody will ask for their results any more.
+// settle records the end of a run whose shim is gone. Its actions are cancelled
+// first, because nobody will ask for their results any more; while one is still
+// under way the loop comes back.
 func (v *live) settle() {
 	v.endNow(&turn.Refusal{Code: turn.CancelledCode})
-	v.landAll()
+	if v.inFlight > 0 {
+		v.probe.Reset(probeSoon)
+		return
+	}
 	if err := v.e.settleRun(v.run); err != nil {
 		v.e.cfg.Log.Error("settle run", "run", v.run, "err", err)
 		v.probe.Reset(probeLater)
 		return
 	}
 	v.settled = true
-}
-
-// landAll waits for every action under way and records its receipt. When the
-// engine closes, actions are given up without one: they are repeated later.
-func (v *live) landAll() {
-	for id, f := range v.flights {
-		<-f.landed
-		v.land(id, f)
-	}
 }
 
 // settleRun closes a run by what its shim left, in the ledger and on disk.
@@ -192,7 +210,7 @@ func (e *Engine) settleRun(run turn.RunID) error {
 	if end.Changes, err = e.changesOf(r); err != nil {
 		return err
 	}
-	s, err := e.ledger.EndRun(run, end, func(turn.ActionID) bool { return false })
+	s, err := e.ledger.EndRun(run, end)
 	if err != nil && !errors.Is(err, ledger.ErrRunSettled) {
 		return err
 	}
@@ -204,10 +222,10 @@ func (e *Engine) settleRun(run turn.RunID) error {
 // endOf says how a run ended by its record and by what its shim left.
 func endOf(r ledger.RunRecord, exit link.Exit, recorded bool) ledger.End {
 	switch {
-	case !recorded:
-		return ledger.End{Verb: turn.Lose, Code: turn.ShimLost}
 	case exit.LaunchCode != "":
 		return ledger.End{Verb: turn.Fail, Code: exit.LaunchCode, LaunchMessage: exit.LaunchError}
+	case !recorded && r.Turns > 0:
+		return ledger.End{Verb: turn.Lose, Code: turn.ShimLost}
 	case exit.EndReason == string(turn.UnexpectedModelRequest):
 		return ledger.End{Verb: turn.Fail, Code: turn.UnexpectedModelRequest}
 	case r.Turns == 0:

@@ -9,11 +9,14 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
+	"syscall"
 
 	"deckhand/gateway/atomicfile"
+	"deckhand/gateway/ledger"
 	"deckhand/gateway/turn"
 )
 
@@ -23,29 +26,55 @@ type Secret struct{ key []byte }
 
 const secretBytes = 32
 
-// LoadSecret reads the key from path, making it (0600) if there is none. A key
-// that others may read or of another size is an error.
-func LoadSecret(path string) (Secret, error) {
-	key, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		key = make([]byte, secretBytes)
-		rand.Read(key)
-		if err := atomicfile.WriteFile(path, key, 0o600); err != nil {
-			return Secret{}, fmt.Errorf("store the key of tokens: %w", err)
-		}
-		return Secret{key: key}, nil
-	}
-	if err != nil {
-		return Secret{}, fmt.Errorf("read the key of tokens: %w", err)
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return Secret{}, fmt.Errorf("read the key of tokens: %w", err)
-	}
-	if len(key) != secretBytes || info.Mode().Perm()&0o077 != 0 {
-		return Secret{}, fmt.Errorf("the key of tokens has %d bytes and mode %o, want %d and 600", len(key), info.Mode().Perm(), secretBytes)
+// CreateSecret makes a key and stores it in path (0600). Whoever calls it holds
+// the ledger's lock, so that two gateways never make two.
+func CreateSecret(path string) (Secret, error) {
+	key := make([]byte, secretBytes)
+	rand.Read(key)
+	if err := atomicfile.WriteFile(path, key, 0o600); err != nil {
+		return Secret{}, fmt.Errorf("store the key of tokens: %w", err)
 	}
 	return Secret{key: key}, nil
+}
+
+// LoadSecret reads the key from path. A key that is a link, that belongs to or
+// is readable by others, or that has another size, is an error.
+func LoadSecret(path string) (Secret, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return Secret{}, fmt.Errorf("read the key of tokens: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return Secret{}, fmt.Errorf("read the key of tokens: %w", err)
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || int(st.Uid) != os.Geteuid() || info.Mode().Perm()&0o077 != 0 || info.Size() != secretBytes {
+		return Secret{}, fmt.Errorf("the key of tokens has %d bytes and mode %o; it must be this user's own, with %d bytes and mode 600",
+			info.Size(), info.Mode().Perm(), secretBytes)
+	}
+	key := make([]byte, secretBytes)
+	if _, err := io.ReadFull(f, key); err != nil {
+		return Secret{}, fmt.Errorf("read the key of tokens: %w", err)
+	}
+	return Secret{key: key}, nil
+}
+
+// openSecret loads the key, or makes it for a ledger that is as new.
+func openSecret(path string, l *ledger.Ledger) (Secret, error) {
+	secret, err := LoadSecret(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return secret, err
+	}
+	last, lastErr := l.LastEvent()
+	if lastErr != nil {
+		return Secret{}, lastErr
+	}
+	if last > 0 {
+		return Secret{}, fmt.Errorf("%w; without it no session of this ledger can be taken over", err)
+	}
+	return CreateSecret(path)
 }
 
 // LogValue keeps the key out of every log.

@@ -12,7 +12,7 @@ import (
 
 func TestTokensAreTheSameAfterARestartAndDifferOtherwise(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "key")
-	first, err := LoadSecret(path)
+	first, err := CreateSecret(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func TestTokensAreTheSameAfterARestartAndDifferOtherwise(t *testing.T) {
 	if first.RecoveryToken("ses_a", 1) != again.RecoveryToken("ses_a", 1) || !again.IsRunToken("run_a", first.RunToken("run_a")) {
 		t.Error("tokens changed with the restart")
 	}
-	other, err := LoadSecret(filepath.Join(t.TempDir(), "key"))
+	other, err := CreateSecret(filepath.Join(t.TempDir(), "key"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestAKeyThatOthersCouldReadIsRefused(t *testing.T) {
 		"short": func(p string) error { return os.WriteFile(p, []byte("short"), 0o600) },
 	} {
 		path := filepath.Join(t.TempDir(), "key")
-		if _, err := LoadSecret(path); err != nil {
+		if _, err := CreateSecret(path); err != nil {
 			t.Fatal(err)
 		}
 		if err := spoil(path); err != nil {
@@ -64,7 +64,7 @@ func TestAKeyThatOthersCouldReadIsRefused(t *testing.T) {
 }
 
 func TestTheKeyIsNotLogged(t *testing.T) {
-	secret, err := LoadSecret(filepath.Join(t.TempDir(), "key"))
+	secret, err := CreateSecret(filepath.Join(t.TempDir(), "key"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ var errSettled = &turn.Refusal{Code: link.RunSettled}
 // Authenticate checks a shim's token. A shim of a settled run is let in too:
 // it has to be told to end.
 func (e *Engine) Authenticate(run turn.RunID, token string) error {
-	if !e.cfg.Secret.IsRunToken(run, token) {
+	if !e.secret.IsRunToken(run, token) {
 		return turn.Refuse(link.Unauthorized, "")
 	}
 	return nil
@@ -43,9 +43,9 @@ func (e *Engine) Hello(_ context.Context, h link.Hello) (link.Directive, error) 
 // While it is open the run counts as attached; when it breaks, the run's lock
 // tells whether the shim is gone.
 func (e *Engine) Watch(ctx context.Context, w link.Watch) (link.Directive, error) {
-	v := e.liveOf(w.Run)
-	if v == nil {
-		return link.Directive{}, errSettled
+	v, err := e.liveFor(w.Run)
+	if err != nil {
+		return link.Directive{}, err
 	}
 	v.watchers.Add(1)
 	defer func() {
@@ -66,6 +66,23 @@ func (e *Engine) Watch(ctx context.Context, w link.Watch) (link.Directive, error
 			return d, err
 		}
 	}
+}
+
+// liveFor returns the goroutine of a run. Only the ledger says that a run is
+// settled: one that is open and has no goroutine is being launched, or the
+// engine is closing, and its shim is to ask again.
+func (e *Engine) liveFor(run turn.RunID) (*live, error) {
+	if v := e.liveOf(run); v != nil {
+		return v, nil
+	}
+	r, _, err := e.ledger.Run(run)
+	if err != nil {
+		return nil, shimError(err)
+	}
+	if !r.Open() {
+		return nil, errSettled
+	}
+	return nil, errClosing
 }
 
 // directive says how long a run may live, as the ledger has it now.
@@ -93,9 +110,9 @@ func (e *Engine) directive(run turn.RunID) (link.Directive, error) {
 
 // Offer turns a model request into a turn and answers with its reply.
 func (e *Engine) Offer(ctx context.Context, o link.Offer) (link.Release, error) {
-	v := e.liveOf(o.Run)
-	if v == nil {
-		return link.Release{}, errSettled
+	v, err := e.liveFor(o.Run)
+	if err != nil {
+		return link.Release{}, err
 	}
 	if o.Tail == link.TailOther {
 		e.cfg.Log.Warn("a model request that is no turn", "run", o.Run, "summary", o.Summary)
@@ -129,7 +146,11 @@ func (e *Engine) Offer(ctx context.Context, o link.Offer) (link.Release, error) 
 		if answered.Turn.Reply != nil {
 			return e.release(answered)
 		}
-		if d, err := e.directive(o.Run); err != nil || d.End {
+		d, err := e.directive(o.Run)
+		if err != nil {
+			return link.Release{}, err
+		}
+		if d.End {
 			return link.Release{}, errSettled
 		}
 		if err := pause(ctx, changed, e.life); err != nil {
@@ -157,9 +178,9 @@ func (e *Engine) release(a ledger.Answered) (link.Release, error) {
 // Call answers one authorised call with its receipt, running it first if it
 // has none.
 func (e *Engine) Call(ctx context.Context, c link.Call) (link.CallResult, error) {
-	v := e.liveOf(c.Run)
-	if v == nil {
-		return link.CallResult{}, errSettled
+	v, err := e.liveFor(c.Run)
+	if err != nil {
+		return link.CallResult{}, err
 	}
 	arguments := jsontext.Value(c.Arguments).Clone()
 	if err := arguments.Canonicalize(); err != nil {
@@ -178,7 +199,7 @@ func (e *Engine) Call(ctx context.Context, c link.Call) (link.CallResult, error)
 		if f == nil {
 			return e.shownToClaude(a)
 		}
-		if err := pause(ctx, f.stored, e.life); err != nil {
+		if err := pause(ctx, f.landed, e.life); err != nil {
 			return link.CallResult{}, err
 		}
 	}
