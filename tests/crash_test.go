@@ -7,48 +7,60 @@ import (
 	"deckhand/tests/rig"
 )
 
-// TestAGatewayKilledDuringAToolCallIsNotNoticed kills the gateway while a
-// search runs. Claude Code must see one result and no error, the ledger must
-// hold one receipt, and everything goes on in the same process.
-func TestAGatewayKilledDuringAToolCallIsNotNoticed(t *testing.T) {
-	t.Parallel()
-	g := rig.Start(t)
-	s := g.Chat().Start(chatgpt.Start{WorkingDirectory: slowTree(t)})
-	s.Turn()
-	claude := g.ClaudeCode()
-	beginSlow(t, s)
-	g.Crash()
-	g.Again()
-	if again := g.ClaudeCode(); again != claude {
-		t.Errorf("Claude Code is another process: %+v, was %+v", again, claude)
-	}
-	taken := g.Chat().Join(s.ID, "", s.Token)
-	if _, err := taken.Recover(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	turn := taken.Turn()
-	if len(turn.Results) != 1 || turn.Results[0].Outcome != "ok" {
-		t.Fatalf("the search brought %+v", turn.Results)
-	}
-	receipt := turn.Results[0].Receipt
-	finished := 0
-	for _, e := range g.Events(s.ID) {
-		if e.Kind == "action.finished" {
-			finished++
-		}
-	}
-	if finished != 1 {
-		t.Errorf("%d actions were finished by one call", finished)
-	}
-	if got := taken.Say("done"); got.LastResult.Outcome != "completed" {
-		t.Errorf("Claude Code did not complete the run: %s", got.LastResult.Outcome)
-	}
-	said := g.ClaudeTranscript()
-	if n := said.Results[turn.Results[0].ToolCall]; n != 1 || said.ErrorResults != 0 {
-		t.Errorf("Claude Code has %d results of the call, and %d errors", n, said.ErrorResults)
-	}
-	if receipt.ID == "" {
-		t.Error("the receipt has no id")
+// TestAGatewayThatEndsDuringToolCallsIsNotNoticed ends the gateway, by a kill
+// and in good order, while three calls of one reply are under way. Claude Code
+// must see one result of each and no error, the ledger must hold one receipt of
+// each, and everything goes on in the same process.
+func TestAGatewayThatEndsDuringToolCallsIsNotNoticed(t *testing.T) {
+	for name, end := range map[string]func(*rig.Gateway) error{
+		"killed":  (*rig.Gateway).Kill,
+		"stopped": (*rig.Gateway).Stop,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := rig.Start(t)
+			s := g.Chat().Start(chatgpt.Start{WorkingDirectory: slowTree(t)})
+			s.Turn()
+			claude := g.ClaudeCode()
+			beginSlow(t, s, 3)
+			must(t, end(g))
+			g.Again()
+			if again := g.ClaudeCode(); again != claude {
+				t.Errorf("Claude Code is another process: %+v, was %+v", again, claude)
+			}
+			taken := g.Chat().Join(s.ID, "", s.Token)
+			if _, err := taken.Recover(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			turn := taken.Turn()
+			if len(turn.Results) != 3 {
+				t.Fatalf("the searches brought %+v", turn.Results)
+			}
+			finished := map[string]int{}
+			for _, e := range g.Events(s.ID) {
+				if e.Kind == "action.finished" {
+					finished[string(e.Action)]++
+				}
+			}
+			if got := taken.Say("done"); got.LastResult.Outcome != "completed" {
+				t.Errorf("Claude Code did not complete the run: %s", got.LastResult.Outcome)
+			}
+			said := g.ClaudeTranscript()
+			for _, r := range turn.Results {
+				if r.Outcome != "ok" || r.Receipt.ID == "" {
+					t.Errorf("a search brought %+v", r)
+				}
+				if n := said.Results[r.ToolCall]; n != 1 {
+					t.Errorf("Claude Code has %d results of one call", n)
+				}
+				if n := finished[r.Action]; n != 1 {
+					t.Errorf("one action was finished %d times", n)
+				}
+			}
+			if said.ErrorResults != 0 {
+				t.Errorf("Claude Code has %d errors", said.ErrorResults)
+			}
+		})
 	}
 }
 

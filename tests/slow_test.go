@@ -31,14 +31,18 @@ func slowTree(t *testing.T) string {
 	return dir
 }
 
-// beginSlow replies with a search of the slow tree and returns when it is under
-// way.
-func beginSlow(t *testing.T, s *fakechatgpt.Session) {
+// beginSlow replies with n searches of the slow tree and returns when one is
+// under way.
+func beginSlow(t *testing.T, s *fakechatgpt.Session, n int) {
 	t.Helper()
+	var calls []any
+	for range n {
+		calls = append(calls, fakechatgpt.Call("SearchText", map[string]any{"text": slowText}))
+	}
 	args := map[string]any{
 		"native_session_id": s.ID, "lease_id": s.Lease, "turn_id": s.Last.Turn.ID, "reply_id": chatgpt.Key(),
 		"wait_seconds": 0,
-		"tool_calls":   []any{fakechatgpt.Call("SearchText", map[string]any{"text": slowText})},
+		"tool_calls":   calls,
 	}
 	if _, err := s.Client().Call(t.Context(), chatgpt.ToolReply, args); err != nil {
 		t.Fatal(err)

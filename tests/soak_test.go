@@ -48,7 +48,7 @@ func TestSoakAParkedToolCall(t *testing.T) {
 	s := g.Chat().Start(chatgpt.Start{WorkingDirectory: slowTree(t)})
 	s.Turn()
 	claude := g.ClaudeCode()
-	beginSlow(t, s)
+	beginSlow(t, s, 1)
 	g.Crash()
 	hold(t, held, func() {
 		if now := g.ClaudeCode(); now != claude {

@@ -156,7 +156,7 @@ func executing(t *testing.T, g *rig.Gateway, chat *fakechatgpt.Chat) *fakechatgp
 	t.Helper()
 	s := chat.Start(chatgpt.Start{WorkingDirectory: slowTree(t)})
 	s.Turn()
-	beginSlow(t, s)
+	beginSlow(t, s, 1)
 	return s
 }
 
