@@ -201,6 +201,7 @@ func (c *change) writeBeside(ctx context.Context, wanted proposal) (err error) {
 	if !c.was.exists {
 		mode = 0o666 // less the umask, by the kernel
 	}
+	c.temp = name // also if making it fails half-way
 	fd, err := d.create(c.p.dir, name, mode)
 	if errors.Is(err, unix.EEXIST) {
 		// Left by an earlier attempt of the same action.
@@ -212,7 +213,6 @@ func (c *change) writeBeside(ctx context.Context, wanted proposal) (err error) {
 	if err != nil {
 		return err
 	}
-	c.temp = name
 	defer func() {
 		if closed := unix.Close(fd); err == nil {
 			err = closed

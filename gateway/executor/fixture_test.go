@@ -26,11 +26,16 @@ type fixture struct {
 	// intents are what was prepared, befores the contents until then.
 	intents []turn.WriteIntent
 	befores [][]byte
+	// prepared is what the preparation of a write fails with, if not nil.
+	prepared error
 }
 
 // sink records what is prepared.
 func (f *fixture) sink() Sink {
 	return Sink{Action: turn.NewActionID(), Prepare: func(w turn.WriteIntent, before []byte) error {
+		if f.prepared != nil {
+			return f.prepared
+		}
 		f.intents, f.befores = append(f.intents, w), append(f.befores, slices.Clone(before))
 		return nil
 	}}
@@ -44,6 +49,11 @@ func newFixture(t *testing.T) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return newFixtureAt(t, base)
+}
+
+func newFixtureAt(t *testing.T, base string) *fixture {
+	t.Helper()
 	f := &fixture{t: t, base: base, home: base + "/people/me", work: base + "/work"}
 	f.write("people/me/.ssh/id", secret+"\n")
 	f.write("state/private/token", secret+"\n")
@@ -56,7 +66,13 @@ func newFixture(t *testing.T) *fixture {
 // refresh makes the executor anew, so that protected paths look at the disk.
 func (f *fixture) refresh() {
 	f.t.Helper()
-	paths, err := protected.New(protected.Config{Home: f.home, State: f.base + "/state"})
+	f.stateAt("state")
+}
+
+// stateAt makes the executor anew with Deckhand's state in another place.
+func (f *fixture) stateAt(rel string) {
+	f.t.Helper()
+	paths, err := protected.New(protected.Config{Home: f.home, State: f.path(rel)})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -139,20 +155,4 @@ func (f *fixture) ok(name string, a args) turn.Result {
 func body(r turn.Result) string {
 	_, rest, _ := strings.Cut(r.Text, "\n")
 	return rest
-}
-
-// writing lets the fixture's session write in its working directory.
-func (f *fixture) writing() *fixture {
-	f.scope.Profile, f.scope.Root = turn.DirectWrite, f.work
-	return f
-}
-
-// disk returns what a file holds now.
-func (f *fixture) disk(rel string) string {
-	f.t.Helper()
-	b, err := os.ReadFile(f.path(rel))
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	return string(b)
 }

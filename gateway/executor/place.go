@@ -144,12 +144,12 @@ func (p *place) make(d disk) (made []string, err error) {
 	for len(p.missing) > 0 {
 		name := p.missing[0]
 		err := d.makeDir(p.dir, name)
-		if err != nil && !errors.Is(err, unix.EEXIST) {
-			return made, err
-		}
-		if err == nil {
-			made = append(made, below(p.at, name))
-			if err := d.syncDir(p.dir); err != nil {
+		if !errors.Is(err, unix.EEXIST) {
+			made = append(made, below(p.at, name)) // also if it failed half-way
+			if err == nil {
+				err = d.syncDir(p.dir)
+			}
+			if err != nil {
 				return made, err
 			}
 		}

@@ -63,7 +63,11 @@ func showSpan(b *strings.Builder, text []byte, from, to int, line int64) {
 		b.WriteString("The text is empty now.")
 		return
 	}
-	fmt.Fprintf(b, "Lines %d-%d are now:", line, line+int64(len(lines))-1)
+	if len(lines) == 1 {
+		fmt.Fprintf(b, "Line %d is now:", line)
+	} else {
+		fmt.Fprintf(b, "Lines %d-%d are now:", line, line+int64(len(lines))-1)
+	}
 	at := start
 	for i, l := range lines {
 		if cut := len(lines) - 2*shownEnds; cut > 0 && i == shownEnds {

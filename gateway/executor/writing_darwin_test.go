@@ -1,0 +1,5 @@
+package executor
+
+import "testing"
+
+func xattrText(*testing.T, string) string { return "" }
