@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"deckhand/app/demo/chatgpt"
+	"deckhand/gateway/executor"
 	"deckhand/gateway/session"
 	"deckhand/gateway/turn"
 	"deckhand/tests/fakechatgpt"
@@ -184,5 +185,54 @@ func TestWorktreeWriteLeavesTheSourceAlone(t *testing.T) {
 	must(t, err)
 	if got := content(t, filepath.Join(source, "a.txt")); got != "two\n" {
 		t.Errorf("after apply the source's file is %q", got)
+	}
+}
+
+// TestAWriteThatACrashInterruptsHappensOnce kills the gateway at each point of
+// a write. The next gateway finds out what happened; the edit, which could not
+// be applied twice, is there once, with one receipt, and Claude Code never saw
+// an error.
+func TestAWriteThatACrashInterruptsHappensOnce(t *testing.T) {
+	for _, point := range executor.Points() {
+		t.Run(string(point), func(t *testing.T) {
+			t.Parallel()
+			g := rig.Start(t, rig.With("DECKHAND_APPROVAL_DIRECT_WRITE=notify"), rig.CrashingAt(t, point))
+			dir := t.TempDir()
+			path := filepath.Join(dir, "a.txt")
+			must(t, os.WriteFile(path, []byte("a\n"), 0o600))
+			s := g.Chat().Start(chatgpt.Start{WorkingDirectory: dir, Profile: "direct_write"})
+			s.Turn()
+			// The gateway dies during this call or soon after.
+			_, _ = s.Reply(t.Context(), chatgpt.Reply{Calls: []chatgpt.ToolCall{
+				fakechatgpt.Call("Edit", map[string]any{"file_path": "a.txt", "old_string": "a", "new_string": "aa"})}})
+			g.AgainPlain()
+			s = g.Chat().Join(s.ID, "", s.Token)
+			if _, err := s.Recover(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			results := s.Turn().Results
+			if len(results) != 1 || results[0].Outcome != "ok" {
+				t.Fatalf("the edit brought %+v", results)
+			}
+			if got := content(t, path); got != "aa\n" {
+				t.Errorf("the file is %q", got)
+			}
+			finished := 0
+			for _, e := range g.Events(s.ID) {
+				if e.Kind == "action.finished" {
+					finished++
+				}
+			}
+			if finished != 1 {
+				t.Errorf("%d receipts", finished)
+			}
+			if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+				t.Errorf("beside the file there is %v, %v", left, err)
+			}
+			s.Say("done")
+			if said := g.ClaudeTranscript(); said.ErrorResults != 0 {
+				t.Errorf("Claude Code saw %d errors", said.ErrorResults)
+			}
+		})
 	}
 }

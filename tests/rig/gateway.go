@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"deckhand/app/demo/child"
+	"deckhand/gateway/executor"
 	"deckhand/tests/fakechatgpt"
 )
 
@@ -13,6 +14,8 @@ import (
 type Gateway struct {
 	*Ground
 	*child.Gateway
+	// plain is the program as users have it, over the same state.
+	plain child.Options
 }
 
 // Option changes how a gateway is run.
@@ -21,6 +24,16 @@ type Option func(*child.Options)
 // With adds variables, NAME=value.
 func With(variables ...string) Option {
 	return func(o *child.Options) { o.Env = append(o.Env, variables...) }
+}
+
+// CrashingAt runs a program that kills itself at a point of a write.
+func CrashingAt(t testing.TB, point executor.Point) Option {
+	t.Helper()
+	self := CrashingProgram(t)
+	return func(o *child.Options) {
+		o.Self = self
+		o.Env = append(o.Env, "DECKHAND_CRASH_AT="+string(point))
+	}
 }
 
 // Start runs a gateway until the end of the test.
@@ -35,7 +48,9 @@ func Start(t testing.TB, options ...Option) *Gateway {
 	for _, change := range options {
 		change(&opt)
 	}
-	g := &Gateway{Ground: ground, Gateway: child.New(opt)}
+	plain := opt
+	plain.Self, plain.Env = Program(t), opt.Env[:1]
+	g := &Gateway{Ground: ground, Gateway: child.New(opt), plain: plain}
 	t.Cleanup(g.end)
 	if err := g.Gateway.Start(t.Context()); err != nil {
 		t.Fatal(err)
@@ -49,6 +64,15 @@ func (g *Gateway) Again() {
 	if err := g.Gateway.Start(g.t.Context()); err != nil {
 		g.t.Fatal(err)
 	}
+}
+
+// AgainPlain starts the program as users have it, once the one that kills
+// itself is gone.
+func (g *Gateway) AgainPlain() {
+	g.t.Helper()
+	Await(g.t, "the gateway to kill itself", func() bool { return !g.Running() })
+	g.Gateway = child.New(g.plain)
+	g.Again()
 }
 
 // Crash kills the gateway.

@@ -1,6 +1,7 @@
 package rig
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,41 +13,62 @@ import (
 // ClaudeVariable names the Claude Code binary that the tests drive.
 const ClaudeVariable = "DECKHAND_TEST_CLAUDE"
 
-var program struct {
+// built is the program as one set of build tags makes it.
+type built struct {
 	once sync.Once
 	dir  string
 	err  error
 }
 
+// plain is the program as users have it; crashing dies on request, at the
+// points that package executor names.
+var plain, crashing built
+
 // Program returns the path of the built binary.
 func Program(t testing.TB) string {
 	t.Helper()
-	program.once.Do(func() {
-		program.dir, program.err = os.MkdirTemp("", "deckhand-tests-")
-		if program.err != nil {
+	return plain.path(t, "")
+}
+
+// CrashingProgram returns the path of a binary that kills itself at the point
+// of a write that DECKHAND_CRASH_AT names.
+func CrashingProgram(t testing.TB) string {
+	t.Helper()
+	return crashing.path(t, "crashtest")
+}
+
+func (b *built) path(t testing.TB, tags string) string {
+	t.Helper()
+	b.once.Do(func() {
+		b.dir, b.err = os.MkdirTemp("", "deckhand-tests-")
+		if b.err != nil {
 			return
 		}
-		args := []string{"build", "-o", program.dir}
+		args := []string{"build", "-o", b.dir, "-tags", tags}
 		if raceEnabled {
 			args = append(args, "-race")
 		}
 		out, err := exec.Command("go", append(args, "deckhand/app")...).CombinedOutput()
 		if err != nil {
-			program.err = fmt.Errorf("%w: %s", err, out)
+			b.err = fmt.Errorf("%w: %s", err, out)
 		}
 	})
-	if program.err != nil {
-		t.Fatalf("build the program: %v", program.err)
+	if b.err != nil {
+		t.Fatalf("build the program: %v", b.err)
 	}
-	return filepath.Join(program.dir, "app")
+	return filepath.Join(b.dir, "app")
 }
 
-// Sweep removes what Program built. It is for the end of TestMain.
+// Sweep removes what Program and CrashingProgram built. It is for the end of
+// TestMain.
 func Sweep() error {
-	if program.dir == "" {
-		return nil
+	var err error
+	for _, b := range []*built{&plain, &crashing} {
+		if b.dir != "" {
+			err = errors.Join(err, os.RemoveAll(b.dir))
+		}
 	}
-	return os.RemoveAll(program.dir)
+	return err
 }
 
 // Claude returns the path of the real Claude Code.
