@@ -32,6 +32,18 @@ func TestWhatAPersonReads(t *testing.T) {
 		"log-one.txt":        {"log", "4k2ma", "--limit", "1"},
 		"log-json.txt":       {"log", "--json"},
 		"help.txt":           {"--help"},
+		"show-asks.txt":      {"show", sesAsks},
+		"show-worktree.txt":  {"show", sesDocs},
+		"show-writes.txt":    {"show", sesLost, "--full"},
+		"approve.txt":        {"approve"},
+		"deny.txt":           {"deny", "qqq"},
+		"undo-dry.txt":       {"undo", "act_7hq2", "--dry-run"},
+		"worktrees.txt":      {"worktrees"},
+		"worktrees-diff.txt": {"worktrees", "diff", "4k2mb"},
+		"apply.txt":          {"worktrees", "apply", "4k2mb"},
+		"apply-dry.txt":      {"worktrees", "apply", "4k2mb", "--dry-run"},
+		"commit.txt":         {"worktrees", "commit", "4k2mb", "-m", "docs: round up"},
+		"remove.txt":         {"worktrees", "remove", "4k2mb", "--force"},
 	} {
 		r := w.run(args...)
 		if r.code != exitOK || r.err != "" {
@@ -53,7 +65,7 @@ func TestJSONIsWholeAndEqualsWhatTheGatewaySays(t *testing.T) {
 	if err := json.Unmarshal([]byte(w.run("sessions", "--json").out), &list); err != nil {
 		t.Fatal(err)
 	}
-	if len(list.Sessions) != 4 || list.Gateway == nil || list.Gateway.PID != 4711 || list.Sessions[0].Label != "shop\x1b[31m tests" {
+	if len(list.Sessions) != 5 || list.Gateway == nil || list.Gateway.PID != 4711 || list.Sessions[0].Label != "shop\x1b[31m tests" {
 		t.Errorf("sessions --json: %+v", list)
 	}
 	var snapshot session.Snapshot
@@ -145,6 +157,11 @@ func TestWithoutAGatewayACommandSaysWhatToDo(t *testing.T) {
 		{[]string{"stop", "x"}, exitFailed, "deckhand serve"},
 		{[]string{"log"}, exitFailed, "deckhand serve"},
 		{[]string{"token"}, exitFailed, "deckhand serve"},
+		{[]string{"approve"}, exitFailed, "deckhand serve"},
+		{[]string{"deny", "x"}, exitFailed, "deckhand serve"},
+		{[]string{"undo", "x"}, exitFailed, "no gateway has run"},
+		{[]string{"worktrees"}, exitFailed, "no gateway has run"},
+		{[]string{"worktrees", "remove", "x", "--force"}, exitFailed, "no gateway has run"},
 	} {
 		r := w.run(c.args...)
 		if r.code != c.code || !strings.Contains(r.err, c.says) || r.out != "" {
@@ -157,6 +174,8 @@ func TestWithoutAGatewayACommandSaysWhatToDo(t *testing.T) {
 	w.env = append(w.env, "DECKHAND_BUBBLEWRAP="+w.state)
 	w.run("sessions")
 	w.run("doctor")
+	w.run("worktrees")
+	w.run("undo", "x")
 	if _, err := os.Stat(w.state); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a command that only looks made the state directory: %v", err)
 	}
@@ -239,6 +258,14 @@ func TestWrongUseHasACodeAndAHint(t *testing.T) {
 		{[]string{"--config", "/nowhere/config.toml", "sessions"}, "/nowhere/config.toml"},
 		{[]string{"show", "4k2m"}, "begins the ids of 2 sessions"},
 		{[]string{"shim"}, "--run is missing"},
+		{[]string{"undo"}, "takes one session or one action"},
+		{[]string{"undo", "act_b"}, "begins several ids"},
+		{[]string{"undo", "4k2m"}, "begins the ids of 2 sessions"},
+		{[]string{"worktrees", "aply"}, "takes no argument"},
+		{[]string{"worktrees", "diff"}, "takes one session"},
+		{[]string{"worktrees", "commit", "4k2mb"}, "give one with -m"},
+		{[]string{"worktrees", "commit", "4k2mb", "-m", " "}, "no message"},
+		{[]string{"approve", "4k2ma", "4k2mb"}, "takes one session"},
 	} {
 		r := w.run(c.args...)
 		if r.code != exitUsage || !strings.Contains(r.err, c.says) || !strings.HasPrefix(r.err, "deckhand: ") {
@@ -253,11 +280,13 @@ func TestWrongUseHasACodeAndAHint(t *testing.T) {
 func TestEveryCommandHasHelpWithExamples(t *testing.T) {
 	a := &app{stdio: Stdio{}, env: map[string]string{}, now: time.Now}
 	for _, cmd := range a.root().Commands() {
-		if cmd.Hidden {
-			continue
+		if !cmd.Hidden && cmd.GroupID == "" {
+			t.Errorf("%s stands in no group", cmd.Name())
 		}
-		if cmd.Example == "" || cmd.Short == "" || cmd.GroupID == "" || strings.HasSuffix(cmd.Short, ".") {
-			t.Errorf("the help of %s lacks something", cmd.Name())
+		for _, c := range append(cmd.Commands(), cmd) {
+			if !cmd.Hidden && (c.Example == "" || c.Short == "" || strings.HasSuffix(c.Short, ".")) {
+				t.Errorf("the help of %s lacks something", c.CommandPath())
+			}
 		}
 	}
 }

@@ -9,6 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"deckhand/gateway/session"
+	"deckhand/gateway/turn"
 )
 
 // settingsFile writes a settings file and returns its path.
@@ -71,6 +74,8 @@ func TestEverySettingCanBeSetInTheFileAndInTheEnvironment(t *testing.T) {
 		StateDir: "/s", Claude: "/c", Bubblewrap: "/b", Listen: "127.0.0.1:1", ConnectorListen: "[::1]:2",
 		PublicHosts: []string{"a.example", "b.example"}, Lease: 90 * time.Minute, MaxLive: 3, TurnBudget: 10000,
 		MaxWait: 25 * time.Second, Hidden: []string{"/h1", "/h2"}, ReadOnly: []string{"/r"}, LogLevel: -4,
+		Approvals: map[turn.Profile]session.Policy{turn.DirectWrite: session.Ask, turn.WorktreeWrite: session.DenyAlways,
+			turn.ReadOnly: session.AskOnce}, WorktreeRoot: "/w",
 	}
 	file := settingsFile(t, `
 state_dir = "/s"
@@ -89,6 +94,12 @@ max_wait = "25s"
 hidden = ["/h1",
   "/h2/"]
 read_only = ["/r"]
+[approval]
+direct_write = "ask"
+worktree_write = "deny"
+read_only = "ask_once"
+[worktrees]
+root = "/w/"
 [log]
 level = "debug"
 `)
@@ -96,7 +107,8 @@ level = "debug"
 		"DECKHAND_LISTEN": "127.0.0.1:1", "DECKHAND_CONNECTOR_LISTEN": "[::1]:2",
 		"DECKHAND_PUBLIC_HOSTS": "a.example,b.example", "DECKHAND_LEASE": "1h30m", "DECKHAND_MAX_LIVE": "3",
 		"DECKHAND_TURN_BUDGET_BYTES": "10000", "DECKHAND_MAX_WAIT": "25s", "DECKHAND_HIDDEN": "/h1:/h2",
-		"DECKHAND_READ_ONLY": "/r", "DECKHAND_LOG_LEVEL": "debug"}
+		"DECKHAND_READ_ONLY": "/r", "DECKHAND_LOG_LEVEL": "debug", "DECKHAND_APPROVAL_DIRECT_WRITE": "ask",
+		"DECKHAND_APPROVAL_WORKTREE_WRITE": "deny", "DECKHAND_APPROVAL_READ_ONLY": "ask_once", "DECKHAND_WORKTREES": "/w"}
 	for name, in := range map[string]inputs{"file": {config: file, env: map[string]string{}}, "environment": {env: env}} {
 		got, err := in.load()
 		if err != nil {
@@ -130,6 +142,9 @@ func TestAWrongSettingIsAnErrorThatNamesItsPlace(t *testing.T) {
 		{"address of the world", "[listen]\nlocal = \"0.0.0.0:80\"\n", ":2: listen.local: \"0.0.0.0:80\" would let other machines in"},
 		{"name instead of an address", "[listen]\nlocal = \"localhost:80\"\n", ":2: listen.local: \"localhost:80\" is not an address"},
 		{"relative path", "state_dir = \"state\"\n", `:1: state_dir: "state" is not an absolute path`},
+		{"policy", "[approval]\ndirect_write = \"always\"\n", ":2: approval.direct_write: \"always\" is none of ask_once, ask, notify and deny"},
+		{"no policy", "[approval]\nread_only = \"\"\n", ":2: approval.read_only: \"\" is none of"},
+		{"profile", "[approval]\nwrite = \"ask\"\n", ":2: approval.write: there is no such setting"},
 		{"level", "[log]\nlevel = \"loud\"\n", ":2: log.level: \"loud\" is none of"},
 		{"broken file", "[session]\nlease = \n", ":2:"},
 		{"a key twice", "claude = \"/a\"\nclaude = \"/b\"\n", ":2:"},
@@ -163,6 +178,9 @@ func TestSettingsThatContradictEachOtherAreRefused(t *testing.T) {
 		"one address for both":       {"DECKHAND_LISTEN": "127.0.0.1:7000", "DECKHAND_CONNECTOR_LISTEN": "127.0.0.1:7000"},
 		"a wait longer than a lease": {"DECKHAND_LEASE": "10s", "DECKHAND_MAX_WAIT": "20s"},
 		"no home and no state":       {"HOME": ""},
+		"worktrees in the state":     {"DECKHAND_STATE_DIR": "/s", "DECKHAND_WORKTREES": "/s/private/w"},
+		"worktrees as the state":     {"DECKHAND_STATE_DIR": "/s", "DECKHAND_WORKTREES": "/s"},
+		"worktrees with a blank":     {"DECKHAND_WORKTREES": "/my trees"},
 	} {
 		if env["HOME"] = "/home/u"; name == "no home and no state" {
 			env["HOME"] = ""

@@ -37,7 +37,7 @@ explained; save it where "settings file" points to and change what you like.`,
 // commentedConfig is the explained settings file for this user.
 func (a *app) commentedConfig() string {
 	p := defaultPlaces(a.env["HOME"], func(name string) string { return a.env[name] })
-	return strings.ReplaceAll(defaultConfig, "{{state_dir}}", p.State)
+	return strings.NewReplacer("{{state_dir}}", p.State, "{{worktrees}}", p.Worktrees).Replace(defaultConfig)
 }
 
 // shownSetting is the JSON of one setting.

@@ -50,7 +50,7 @@ func report(stdio Stdio, err error) int {
 	if err == nil {
 		return exitOK
 	}
-	if !errors.Is(err, errUnhealthy) {
+	if !told(err) {
 		fmt.Fprintf(stdio.Err, "deckhand: %s\n", printable(message(err)))
 		if hint := hintOf(err); hint != "" {
 			fmt.Fprintf(stdio.Err, "  %s\n", printable(hint))
@@ -58,6 +58,9 @@ func report(stdio Stdio, err error) int {
 	}
 	return exitCode(err)
 }
+
+// told reports whether the command itself has said what went wrong.
+func told(err error) bool { return err == errUnhealthy || err == errConflicts }
 
 func exitCode(err error) int {
 	switch {

@@ -61,15 +61,25 @@ func (v *view) resolve(ctx context.Context, arg string) (session.Summary, error)
 	return resolve(sessions, arg)
 }
 
-// shorten returns a function that cuts ids to what still tells all sessions
-// apart, at least shortID characters.
+// shorten returns a function that cuts the ids of sessions to what still tells
+// all of them apart.
 func shorten(sessions []session.Summary) func(turn.SessionID) string {
-	n := len(idPrefix) + shortID
+	ids := make([]string, len(sessions))
+	for i, s := range sessions {
+		ids[i] = string(s.SessionID)
+	}
+	short := shortIDs(idPrefix, ids)
+	return func(id turn.SessionID) string { return short(string(id)) }
+}
+
+// shortIDs returns a function that cuts ids to what still tells all of them
+// apart, at least shortID characters behind their prefix.
+func shortIDs(prefix string, ids []string) func(string) string {
+	n := len(prefix) + shortID
 	seen := map[string]bool{}
-	for i := 0; i < len(sessions); i++ {
-		id := string(sessions[i].SessionID)
-		short := id[:min(n, len(id))]
-		if seen[short] && n < len(id) {
+	for i := 0; i < len(ids); i++ {
+		short := ids[i][:min(n, len(ids[i]))]
+		if seen[short] && n < len(ids[i]) {
 			n++
 			clear(seen)
 			i = -1
@@ -77,7 +87,7 @@ func shorten(sessions []session.Summary) func(turn.SessionID) string {
 		}
 		seen[short] = true
 	}
-	return func(id turn.SessionID) string { return string(id)[:min(n, len(id))] }
+	return func(id string) string { return id[:min(n, len(id))] }
 }
 
 // completeID offers the ids of all sessions to a shell.

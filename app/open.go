@@ -19,6 +19,8 @@ type source interface {
 	List(ctx context.Context) ([]session.Summary, error)
 	Inspect(ctx context.Context, id turn.SessionID) (session.Snapshot, error)
 	RecoveryToken(ctx context.Context, id turn.SessionID) (string, error)
+	Waiting(ctx context.Context) ([]session.Waiting, error)
+	Writes(ctx context.Context, id turn.SessionID) ([]session.Write, error)
 	Events(ctx context.Context, after uint64, id turn.SessionID, limit int) ([]turn.Event, error)
 }
 

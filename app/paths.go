@@ -15,6 +15,8 @@ type places struct {
 	State string
 	// Config is the settings file, which need not exist.
 	Config string
+	// Worktrees is where the worktrees of sessions are made.
+	Worktrees string
 }
 
 // errNoHome says that nothing tells where the user's files are.

@@ -6,5 +6,5 @@ import "path/filepath"
 // environment.
 func defaultPlaces(home string, _ func(string) string) places {
 	support := filepath.Join(home, "Library", "Application Support", "Deckhand")
-	return places{State: support, Config: filepath.Join(support, "config.toml")}
+	return places{State: support, Config: filepath.Join(support, "config.toml"), Worktrees: filepath.Join(home, ".deckhand", "worktrees")}
 }

@@ -14,7 +14,8 @@ func defaultPlaces(home string, lookup func(string) string) places {
 		return filepath.Join(home, fallback, "deckhand")
 	}
 	return places{
-		State:  under("XDG_STATE_HOME", ".local/state"),
-		Config: filepath.Join(under("XDG_CONFIG_HOME", ".config"), "config.toml"),
+		State:     under("XDG_STATE_HOME", ".local/state"),
+		Config:    filepath.Join(under("XDG_CONFIG_HOME", ".config"), "config.toml"),
+		Worktrees: filepath.Join(home, ".deckhand", "worktrees"),
 	}
 }

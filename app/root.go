@@ -55,7 +55,9 @@ you can look at it and stop it at any time.
 Without a command it runs the gateway, as "deckhand serve" does.`,
 		Example: `  deckhand serve               run the gateway
   deckhand sessions            what is going on
+  deckhand approve             let the session start that asks you
   deckhand stop 4k2m           end the run of session ses_4k2m…
+  deckhand undo 4k2m           take back what it wrote
   deckhand doctor              what works, what does not, and what to do`,
 		SilenceErrors:              true,
 		SilenceUsage:               true,
@@ -90,6 +92,7 @@ Without a command it runs the gateway, as "deckhand serve" does.`,
 	serveFlags(root, true)
 	root.AddCommand(serve, a.demoCommand(), a.claudeCommand(), a.shimCommand(),
 		a.sessionsCommand(), a.showCommand(), a.logCommand(), a.doctorCommand(), a.configCommand(), a.versionCommand(),
+		a.approveCommand(), a.denyCommand(), a.undoCommand(), a.worktreesCommand(),
 		a.stopCommand(), a.recoverCommand(), a.promptCommand(), a.tokenCommand())
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
 		if !slices.Contains([]string{"auto", "always", "never"}, a.color) {

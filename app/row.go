@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"slices"
 	"strings"
 
 	"deckhand/gateway/admin"
@@ -17,6 +19,24 @@ func row(s session.Summary) tray.Row {
 		Status: tray.Status(s.Status), Code: string(s.Code), Tools: s.Running,
 		LeaseEnds: s.LeaseExpiresAt, TurnOpened: s.TurnOpenedAt, Updated: s.UpdatedAt,
 	}
+}
+
+// waitingAmong returns what a person is asked, if any of the sessions asks.
+func waitingAmong(ctx context.Context, v *view, sessions []session.Summary) ([]session.Waiting, error) {
+	if !slices.ContainsFunc(sessions, func(s session.Summary) bool { return s.Status == turn.AwaitingApproval }) {
+		return nil, nil
+	}
+	return v.Waiting(ctx)
+}
+
+// answerBy adds to a row until when a person can answer, if one is asked.
+func answerBy(r tray.Row, waiting []session.Waiting) tray.Row {
+	for _, w := range waiting {
+		if string(w.SessionID) == r.ID {
+			r.AnswerBy = w.ExpiresAt
+		}
+	}
+	return r
 }
 
 // gatewayRow turns what a gateway says of itself into the menu's line.

@@ -161,7 +161,7 @@ func TestWithoutAGatewayTheLedgerIsRead(t *testing.T) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	secret, err := session.LoadSecret(filepath.Join(w.state, "private", "key"))
+	secret, err := session.CreateSecret(filepath.Join(w.state, "private", "key"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestWithoutAGatewayTheLedgerIsRead(t *testing.T) {
 	}
 	e, err := l.Start(ledger.StartInput{
 		Input:         ledger.Input{Scope: "test", Key: "0123456789abcdef", Digest: "d"},
-		ClaudeSession: uuid.NewString(), Label: "left", Profile: turn.ReadOnly, Subagent: turn.NoSubagent,
+		ID: turn.NewSessionID(), ClaudeSession: uuid.NewString(), Label: "left", Profile: turn.ReadOnly, Subagent: turn.NoSubagent,
 		WorkingDirectory: "/srv/left", Prompt: "hello", LeaseFor: time.Hour, MaxLive: 1,
 	})
 	if err != nil {

@@ -54,7 +54,11 @@ func (a *app) sessions(ctx context.Context, v *view, all bool) error {
 	if a.json {
 		return a.printJSON(list)
 	}
-	a.printSessions(list, all)
+	waiting, err := waitingAmong(ctx, v, list.Sessions)
+	if err != nil {
+		return err
+	}
+	a.printSessions(list, waiting, all)
 	return nil
 }
 
@@ -65,7 +69,7 @@ type column struct {
 	color func(i int, cell string) string
 }
 
-func (a *app) printSessions(list sessionList, all bool) {
+func (a *app) printSessions(list sessionList, waiting []session.Waiting, all bool) {
 	now, p := a.now(), a.paint()
 	gateway := tray.Gateway{}
 	if list.Gateway != nil {
@@ -80,7 +84,7 @@ func (a *app) printSessions(list sessionList, all bool) {
 	lease, profile, folder := column{title: "LEASE"}, column{title: "PROFILE"}, column{title: "FOLDER"}
 	var shown []session.Summary
 	for _, s := range list.Sessions {
-		r := row(s)
+		r := answerBy(row(s), waiting)
 		if !all && tray.Quiet(r) && now.Sub(s.UpdatedAt).Hours() > 24 {
 			continue
 		}
@@ -105,6 +109,10 @@ func (a *app) printSessions(list sessionList, all bool) {
 		}
 	default:
 		a.printf("Nothing in the last day. %d older, see deckhand sessions --all.\n", hidden)
+	}
+	for _, w := range waiting {
+		a.printf("%s\n", p.red(fmt.Sprintf("◆ %s asks %s: deckhand approve %[1]s, or deckhand deny %[1]s",
+			short(w.SessionID), tray.Wants(string(w.Profile), a.home(w.Folder)))))
 	}
 }
 

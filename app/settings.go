@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"deckhand/gateway/session"
 	"deckhand/gateway/turn"
 )
 
@@ -33,6 +34,11 @@ type Settings struct {
 	Hidden   []string
 	ReadOnly []string
 
+	// Approvals say for each profile whether a person is asked first.
+	Approvals map[turn.Profile]session.Policy
+	// WorktreeRoot is where the worktrees of sessions are made.
+	WorktreeRoot string
+
 	LogLevel slog.Level
 
 	// File is the settings file that was read, "" if there was none.
@@ -50,8 +56,18 @@ func defaultSettings(p places) Settings {
 		MaxLive:         8,
 		TurnBudget:      turn.DefaultTurnBudget,
 		MaxWait:         40 * time.Second,
+		Approvals:       defaultApprovals(),
+		WorktreeRoot:    p.Worktrees,
 		from:            map[string]string{},
 	}
+}
+
+func defaultApprovals() map[turn.Profile]session.Policy {
+	policies := map[turn.Profile]session.Policy{}
+	for _, p := range turn.Profiles() {
+		policies[p] = session.DefaultPolicy(p)
+	}
+	return policies
 }
 
 // kind says how the value of a setting is written in the settings file.
@@ -132,6 +148,13 @@ var settings = []setting{
 		kind: list,
 		set:  absolutePaths(func(s *Settings) *[]string { return &s.ReadOnly }),
 		get:  func(s Settings) string { return strings.Join(s.ReadOnly, string(filepath.ListSeparator)) }},
+	approval(turn.DirectWrite, "DECKHAND_APPROVAL_DIRECT_WRITE"),
+	approval(turn.WorktreeWrite, "DECKHAND_APPROVAL_WORKTREE_WRITE"),
+	approval(turn.ReadOnly, "DECKHAND_APPROVAL_READ_ONLY"),
+	{key: "worktrees.root", env: "DECKHAND_WORKTREES",
+		kind: text,
+		set:  absolutePath(func(s *Settings) *string { return &s.WorktreeRoot }),
+		get:  func(s Settings) string { return s.WorktreeRoot }},
 	{key: "log.level", env: "DECKHAND_LOG_LEVEL", flag: "log-level",
 		usage: "debug, info, warn or error", kind: text,
 		set: func(s *Settings, v []string) error {
@@ -141,6 +164,20 @@ var settings = []setting{
 			return nil
 		},
 		get: func(s Settings) string { return strings.ToLower(s.LogLevel.String()) }},
+}
+
+// approval is the setting of one profile's policy.
+func approval(profile turn.Profile, env string) setting {
+	return setting{key: "approval." + string(profile), env: env, kind: text,
+		set: func(s *Settings, v []string) error {
+			policy := session.Policy(v[0])
+			if !policy.Valid() {
+				return fmt.Errorf("%q is none of ask_once, ask, notify and deny", v[0])
+			}
+			s.Approvals[profile] = policy
+			return nil
+		},
+		get: func(s Settings) string { return string(s.Approvals[profile]) }}
 }
 
 // separator is what stands between the values of a list in the environment:
@@ -173,10 +210,22 @@ func (s Settings) validate() error {
 	if s.Listen == s.ConnectorListen && port != "0" {
 		return usagef("listen.local and listen.connector are both %s: they have to differ, because they ask for different credentials", s.Listen)
 	}
+	if strings.ContainsAny(s.WorktreeRoot, " \t\n") {
+		return usagef("worktrees.root %q holds blanks, which many build tools cannot bear; name another folder", s.WorktreeRoot)
+	}
+	if within(s.WorktreeRoot, s.StateDir) {
+		return usagef("worktrees.root (%s) lies in the state directory, which no session may see", s.WorktreeRoot)
+	}
 	if s.MaxWait > s.Lease {
 		return usagef("session.max_wait (%s) is longer than session.lease (%s)", s.MaxWait, s.Lease)
 	}
 	return nil
+}
+
+// within reports whether path is dir or lies below it, by the names alone.
+func within(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // absolutePath takes a path, or "" for the default.

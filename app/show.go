@@ -44,12 +44,36 @@ func (a *app) show(ctx context.Context, v *view, arg string, full bool) error {
 	if err != nil {
 		return err
 	}
+	shown := shownSession{Snapshot: snapshot, Writes: []session.Write{}}
+	if snapshot.Profile.Writes() {
+		if shown.Writes, err = v.Writes(ctx, summary.SessionID); err != nil {
+			return err
+		}
+	}
 	if a.json {
-		return a.printJSON(snapshot)
+		return a.printJSON(shown)
+	}
+	waiting, err := waitingAmong(ctx, v, []session.Summary{summary})
+	if err != nil {
+		return err
+	}
+	for _, w := range waiting {
+		if w.SessionID == summary.SessionID {
+			shown.asks = &w
+		}
 	}
 	sheet := sheet{app: a, paint: a.paint(), full: full, now: a.now()}
-	sheet.session(row(summary), snapshot, v.live != nil)
+	sheet.session(answerBy(row(summary), waiting), shown, v.live != nil)
 	return nil
+}
+
+// shownSession is the JSON of show.
+type shownSession struct {
+	session.Snapshot
+	// Writes are those of all runs, newest first.
+	Writes []session.Write `json:"writes"`
+	// asks is what a person is asked, nil if nothing.
+	asks *session.Waiting
 }
 
 // sheet prints a session for a person.
@@ -87,7 +111,7 @@ func (s sheet) body(indent, text string) {
 
 // session prints what is known: r is the line of the list, which knows the lease
 // that the whole state keeps for its holder.
-func (s sheet) session(r tray.Row, snap session.Snapshot, live bool) {
+func (s sheet) session(r tray.Row, snap shownSession, live bool) {
 	s.printf("%s %s\n", tray.Glyph(r, s.now), s.bold(tray.Title(r)))
 	s.line("session id", "%s", snap.SessionID)
 	s.line("status", "%s", s.paint.status(snap.Status, tray.Doing(r, s.now)))
@@ -96,9 +120,9 @@ func (s sheet) session(r tray.Row, snap session.Snapshot, live bool) {
 	}
 	s.line("lease", "%s", tray.Lease(r, s.now))
 	s.line("profile", "%s", tray.Profile(r.Profile))
-	s.line("folder", "%s", s.home(snap.WorkingDirectory))
-	if w := snap.Workspace; w.Kind != "none" && w.Root != "" && w.Root != snap.WorkingDirectory {
-		s.line("writes in", "%s", s.home(w.Root))
+	s.workspace(snap.Snapshot)
+	if approval := snap.Approval; approval != nil {
+		s.line("approval", "%s", tray.Approval(approval.State, approval.ExpiresAt, s.now))
 	}
 	if snap.ClaudeSessionID != nil {
 		s.line("claude id", "%s", *snap.ClaudeSessionID)
@@ -116,10 +140,14 @@ func (s sheet) session(r tray.Row, snap session.Snapshot, live bool) {
 		s.line("stopped by", "%s at %s", tray.Clean(stop.By), s.at(stop.At))
 		s.line("reason", "%s", tray.Clean(stop.Reason))
 	}
-	s.history(snap)
+	if snap.asks != nil {
+		s.asked(*snap.asks)
+	}
+	s.history(snap.Snapshot)
 	s.pending(snap.PendingTurn)
 	s.last(snap.LastResult)
-	s.printf("\n%s\n", s.dim(s.nextStep(snap, live)))
+	s.writes(snap)
+	s.printf("\n%s\n", s.dim(s.nextStep(snap.Snapshot, live)))
 }
 
 // pending prints the turn that waits for ChatGPT.
@@ -201,7 +229,13 @@ func (s sheet) last(l *session.LastResult) {
 		return
 	}
 	for _, f := range l.Changes.Files {
-		s.printf("  %s %s %s\n", s.green(fmt.Sprintf("+%d", f.Added)), s.red(fmt.Sprintf("-%d", f.Removed)), tray.Clean(f.Path))
+		s.printChange(f.Added, f.Removed, f.Path, f.Notes)
+	}
+	if s.full {
+		s.body("    ", l.Changes.Diff)
+	}
+	if l.Changes.Truncated {
+		s.printf("  %s\n", s.dim("there is more than is kept here"))
 	}
 }
 
@@ -209,8 +243,12 @@ func (s sheet) last(l *session.LastResult) {
 func (s sheet) nextStep(snap session.Snapshot, live bool) string {
 	id := snap.SessionID
 	switch {
-	case !live && snap.Status.Live():
+	case !live && (snap.Status.Live() || snap.Status == turn.AwaitingApproval):
 		return "to go on: deckhand serve"
+	case snap.Status == turn.AwaitingApproval:
+		return fmt.Sprintf("to let it start: deckhand approve %s\nto refuse it: deckhand deny %[1]s", id)
+	case snap.Terminal != nil && snap.Terminal.Outcome == "denied":
+		return "it was refused and does not start again"
 	case snap.Status == turn.RecoveryRequired, snap.Status == turn.LeaseExpired, snap.Status == turn.Stopped:
 		return fmt.Sprintf("to take it up in a new chat: deckhand recover %s", id)
 	case snap.Status == turn.Stopping:

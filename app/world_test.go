@@ -43,6 +43,11 @@ type engine struct {
 	reason   string
 	warnings []string
 	local    string
+	waiting  []session.Waiting
+	written  map[turn.SessionID][]session.Write
+	trees    []session.Worktree
+	// asked are the calls that change something, with their arguments.
+	asked []string
 }
 
 func (e *engine) List(context.Context) ([]session.Summary, error) { return e.list, nil }
@@ -212,6 +217,7 @@ const (
 	sesDocs = "ses_4k2mbbbbbbbbbbbbbbbbbbbbbb"
 	sesOld  = "ses_zzzzcccccccccccccccccccccc"
 	sesLost = "ses_pppppddddddddddddddddddddd"
+	sesAsks = "ses_qqqqqeeeeeeeeeeeeeeeeeeeee"
 )
 
 func pointer[T any](v T) *T { return &v }
@@ -224,6 +230,8 @@ func sampleEngine(home string) *engine {
 			TurnOpenedAt: noon.Add(-3 * time.Minute)},
 		{SessionID: sesDocs, Label: "", Profile: turn.WorktreeWrite, WorkingDirectory: "/srv/docs",
 			Status: turn.Executing, Running: []string{"SearchText", "Read"}, UpdatedAt: noon, LeaseExpiresAt: noon.Add(time.Hour)},
+		{SessionID: sesAsks, Label: "prices", Profile: turn.DirectWrite, WorkingDirectory: filepath.Join(home, "src/prices"),
+			Status: turn.AwaitingApproval, UpdatedAt: noon, LeaseExpiresAt: noon.Add(time.Hour)},
 		{SessionID: sesLost, Label: "lost", Profile: turn.DirectWrite, WorkingDirectory: "/",
 			Status: turn.RecoveryRequired, UpdatedAt: noon.Add(-time.Hour), LeaseExpiresAt: noon.Add(30 * time.Second)},
 		{SessionID: sesOld, Label: "old", Profile: turn.ReadOnly, WorkingDirectory: "/srv/old",
@@ -259,6 +267,7 @@ func sampleEngine(home string) *engine {
 	old := e.states[sesOld]
 	old.StopRequest = &session.StopMark{Reason: "enough", By: "user", At: noon.Add(-25 * time.Hour)}
 	e.states[sesOld] = old
+	sampleWrites(e, home)
 	for i, ev := range []turn.Event{
 		{At: noon.Add(-24 * time.Hour), Session: sesOld, By: "chatgpt", Kind: "session.started", To: turn.Starting},
 		{At: noon.Add(-time.Minute), Session: sesShop, By: "claude", Kind: "turn.opened", From: turn.Running, To: turn.WaitingForGPT, SHA256: "0123456789abcdef0123"},

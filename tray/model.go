@@ -58,6 +58,9 @@ type Row struct {
 	LeaseEnds time.Time
 	// TurnOpened is when the pending turn was published; zero if none is.
 	TurnOpened time.Time
+	// AnswerBy is when a session that waits for an approval is refused; zero if
+	// it does not wait or that is not known.
+	AnswerBy time.Time
 	// Updated is when anything last changed.
 	Updated time.Time
 }

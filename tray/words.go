@@ -38,7 +38,10 @@ func Profile(p string) string {
 func Doing(r Row, now time.Time) string {
 	switch r.Status {
 	case AwaitingApproval:
-		return "waiting for your approval"
+		if r.AnswerBy.IsZero() {
+			return "waiting for your approval"
+		}
+		return "waiting for your approval, " + Left(r.AnswerBy, now)
 	case Starting:
 		return "starting Claude Code"
 	case Running:
@@ -64,6 +67,43 @@ func Doing(r Row, now time.Time) string {
 		return "lost its Claude Code, needs recovery"
 	}
 	return Clean(string(r.Status))
+}
+
+// Left says how long it is until t.
+func Left(t, now time.Time) string {
+	if !t.After(now) {
+		return "too late"
+	}
+	return Span(t.Sub(now)) + " left"
+}
+
+// Wants is what a session that waits for an approval asks for: folder is where
+// it would work.
+func Wants(profile, folder string) string {
+	switch profile {
+	case "read_only":
+		return "to read, starting in " + Clean(folder)
+	case "direct_write":
+		return "to write in the folder " + Clean(folder)
+	case "worktree_write":
+		return "to write in a worktree of " + Clean(folder)
+	}
+	return Clean(profile + " in " + folder)
+}
+
+// Approval says how a person answered, or has not yet, until ends.
+func Approval(state string, ends, now time.Time) string {
+	switch state {
+	case "pending":
+		return "you are asked, " + Left(ends, now)
+	case "approved":
+		return "allowed"
+	case "denied":
+		return "refused"
+	case "expired":
+		return "nobody answered in time, so it was refused"
+	}
+	return Clean(state)
 }
 
 func executing(tools []string) string {

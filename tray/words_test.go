@@ -33,6 +33,9 @@ func TestDoingHasWordsForEachStatus(t *testing.T) {
 		want string
 	}{
 		{Row{Status: AwaitingApproval}, "waiting for your approval"},
+		{Row{Status: AwaitingApproval, AnswerBy: noon.Add(9*time.Minute + 59*time.Second)}, "waiting for your approval, 9 min left"},
+		{Row{Status: AwaitingApproval, AnswerBy: noon.Add(time.Second)}, "waiting for your approval, under 1 min left"},
+		{Row{Status: AwaitingApproval, AnswerBy: noon}, "waiting for your approval, too late"},
 		{Row{Status: Starting}, "starting Claude Code"},
 		{Row{Status: Running}, "Claude Code is working"},
 		{Row{Status: WaitingForGPT, TurnOpened: noon.Add(-3 * time.Minute)}, "waiting for ChatGPT, 3 min"},
@@ -103,5 +106,29 @@ func TestOnlyAWaitNearItsEndNeedsAPerson(t *testing.T) {
 	}
 	if !NeedsYou(row, noon.Add(time.Second)) {
 		t.Error("a lease about to end needs nobody")
+	}
+}
+
+func TestAnApprovalSaysWhatIsWantedAndHowItWasAnswered(t *testing.T) {
+	for profile, want := range map[string]string{
+		"read_only":      "to read, starting in /src/a b",
+		"direct_write":   "to write in the folder /src/a b",
+		"worktree_write": "to write in a worktree of /src/a b",
+		"new\u202e":      "new in /src/a b",
+	} {
+		if got := Wants(profile, "/src/a\n\x1bb"); got != want {
+			t.Errorf("Wants(%s) = %q, want %q", profile, got, want)
+		}
+	}
+	for state, want := range map[string]string{
+		"pending":  "you are asked, 5 min left",
+		"approved": "allowed",
+		"denied":   "refused",
+		"expired":  "nobody answered in time, so it was refused",
+		"new\n":    "new",
+	} {
+		if got := Approval(state, noon.Add(5*time.Minute), noon); got != want {
+			t.Errorf("Approval(%s) = %q, want %q", state, got, want)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"io"
 
 	"deckhand/gateway/session"
 	"deckhand/gateway/turn"
@@ -16,6 +17,12 @@ type Backend interface {
 	Inspect(ctx context.Context, id turn.SessionID) (session.Snapshot, error)
 	// StopByUser ends the session's run.
 	StopByUser(ctx context.Context, id turn.SessionID, reason string) (session.Snapshot, error)
+	// Waiting lists the sessions that wait for a person, newest first.
+	Waiting(ctx context.Context) ([]session.Waiting, error)
+	// Approve and Deny answer a session that waits for a person, who saw the
+	// request of that generation.
+	Approve(ctx context.Context, id turn.SessionID, generation int) (session.Snapshot, error)
+	Deny(ctx context.Context, id turn.SessionID, generation int) (session.Snapshot, error)
 	// RecoveryToken returns the token that a new chat takes the session over
 	// with.
 	RecoveryToken(ctx context.Context, id turn.SessionID) (string, error)
@@ -25,6 +32,34 @@ type Backend interface {
 	// WaitEvents returns when there is an event with a number above after, or
 	// with the context's error when that ends first.
 	WaitEvents(ctx context.Context, after uint64) error
+	Undo
+	Worktrees
+}
+
+// Undo takes writes back. A running gateway offers it, and so does an engine
+// that a command opened itself.
+type Undo interface {
+	// Writes lists the writes of a session, newest first.
+	Writes(ctx context.Context, id turn.SessionID) ([]session.Write, error)
+	// FindWrites returns up to limit writes of all sessions whose action id
+	// begins with prefix.
+	FindWrites(ctx context.Context, prefix string, limit int) ([]session.Write, error)
+	UndoAction(ctx context.Context, id turn.ActionID, dryRun bool) (session.UndoReport, error)
+	UndoSession(ctx context.Context, id turn.SessionID, dryRun bool) (session.UndoReport, error)
+}
+
+// Worktrees is what can be done with the worktrees of sessions.
+type Worktrees interface {
+	// Worktrees lists them, newest first.
+	Worktrees(ctx context.Context) ([]session.Worktree, error)
+	// WorktreeDiff lists what one changed, with a text of at most maxDiff bytes.
+	WorktreeDiff(ctx context.Context, id turn.SessionID, maxDiff int) (session.WorktreeDiff, error)
+	// WorktreePatch writes what git apply takes. After an error w may have got
+	// a part of it.
+	WorktreePatch(ctx context.Context, id turn.SessionID, w io.Writer) error
+	ApplyWorktree(ctx context.Context, id turn.SessionID, dryRun bool) (session.WorktreeApply, error)
+	CommitWorktree(ctx context.Context, id turn.SessionID, message string) (session.WorktreeCommit, error)
+	RemoveWorktree(ctx context.Context, id turn.SessionID, force bool) error
 }
 
 // Gateway is what surrounds the engine.

@@ -126,48 +126,63 @@ func eventsPath(after uint64, id turn.SessionID, limit int, wait bool) string {
 	return "/v1/events?" + q.Encode()
 }
 
-// call makes one call and decodes its answer. Fields that this build does not
-// know are passed over: the gateway may be newer.
-func call[T any](ctx context.Context, c *Client, method, path string, body any) (answer T, err error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+// call makes one quick call and decodes its answer.
+func call[T any](ctx context.Context, c *Client, method, path string, body any) (T, error) {
+	return callWithin[T](ctx, callTimeout, c, method, path, body)
+}
+
+// callWithin makes one call and decodes its answer. Fields that this build does
+// not know are passed over: the gateway may be newer.
+func callWithin[T any](ctx context.Context, timeout time.Duration, c *Client, method, path string, body any) (answer T, err error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	res, err := c.do(ctx, method, path, body)
+	if err != nil {
+		return answer, err
+	}
+	defer res.Body.Close()
+	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil {
+		return answer, fmt.Errorf("read answer of the gateway: %w", err)
+	}
+	return answer, nil
+}
+
+// do makes one call and returns its answer, whose body the caller closes. What
+// is not a success is an error.
+func (c *Client) do(ctx context.Context, method, path string, body any) (*http.Response, error) {
 	var sent io.Reader
 	if body != nil {
 		text, err := json.Marshal(body)
 		if err != nil {
-			return answer, fmt.Errorf("encode admin call: %w", err)
+			return nil, fmt.Errorf("encode admin call: %w", err)
 		}
 		sent = bytes.NewReader(text)
 	}
 	req, err := http.NewRequestWithContext(ctx, method, "http://admin"+path, sent)
 	if err != nil {
-		return answer, fmt.Errorf("make admin call: %w", err)
+		return nil, fmt.Errorf("make admin call: %w", err)
 	}
 	req.Header.Set("Authorization", "Bearer "+c.secret.Reveal())
 	res, err := c.http.Do(req)
 	if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ECONNREFUSED) {
-		return answer, ErrNotRunning
+		return nil, ErrNotRunning
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
-		return answer, fmt.Errorf("%w: it ended during the call", ErrNotRunning)
+		return nil, fmt.Errorf("%w: it ended during the call", ErrNotRunning)
 	}
 	if err != nil {
-		return answer, fmt.Errorf("call gateway: %w", err)
+		return nil, fmt.Errorf("call gateway: %w", err)
+	}
+	if res.StatusCode == http.StatusOK {
+		return res, nil
 	}
 	defer res.Body.Close()
-	d := json.NewDecoder(res.Body)
-	if res.StatusCode != http.StatusOK {
-		var refused errorAnswer
-		if err := d.Decode(&refused); err != nil || refused.Error.Code == "" {
-			return answer, ErrTooOld
-		}
-		if refused.Error.Code == unauthorized {
-			return answer, ErrUnauthorized
-		}
-		return answer, &turn.Refusal{Code: refused.Error.Code, Detail: refused.Error.Detail}
+	var refused errorAnswer
+	if err := json.NewDecoder(res.Body).Decode(&refused); err != nil || refused.Error.Code == "" {
+		return nil, ErrTooOld
 	}
-	if err := d.Decode(&answer); err != nil {
-		return answer, fmt.Errorf("read answer of the gateway: %w", err)
+	if refused.Error.Code == unauthorized {
+		return nil, ErrUnauthorized
 	}
-	return answer, nil
+	return nil, &turn.Refusal{Code: refused.Error.Code, Detail: refused.Error.Detail}
 }

@@ -85,12 +85,27 @@ func (s *Server) Handler() http.Handler {
 		routeEvents:   s.events,
 		routeToken:    s.token,
 		routeRotate:   s.rotate,
+
+		routeWaiting:     s.waiting,
+		routeApprove:     s.approve,
+		routeDeny:        s.deny,
+		routeWrites:      s.writes,
+		routeFindWrites:  s.findWrites,
+		routeUndoSession: s.undoSession,
+		routeUndoAction:  s.undoAction,
+
+		routeWorktrees: s.worktrees,
+		routeDiff:      s.diff,
+		routeApply:     s.apply,
+		routeCommit:    s.commit,
+		routeRemove:    s.remove,
 	} {
 		mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {
 			answer, err := call(r)
 			s.answer(w, r, answer, err)
 		})
 	}
+	mux.HandleFunc(routePatch, s.patch)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		if !ok || !s.secret.Equal(token) {

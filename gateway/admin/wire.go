@@ -29,7 +29,28 @@ const (
 	routeEvents   = "GET /v1/events"
 	routeToken    = "POST /v1/token"
 	routeRotate   = "POST /v1/token/rotate"
+
+	routeWaiting     = "GET /v1/waiting"
+	routeApprove     = "POST /v1/sessions/{id}/approve"
+	routeDeny        = "POST /v1/sessions/{id}/deny"
+	routeWrites      = "GET /v1/sessions/{id}/writes"
+	routeFindWrites  = "GET /v1/writes"
+	routeUndoSession = "POST /v1/sessions/{id}/undo"
+	routeUndoAction  = "POST /v1/actions/{id}/undo"
+
+	routeWorktrees = "GET /v1/worktrees"
+	routeDiff      = "GET /v1/sessions/{id}/worktree/diff"
+	routePatch     = "GET /v1/sessions/{id}/worktree/patch"
+	routeApply     = "POST /v1/sessions/{id}/worktree/apply"
+	routeCommit    = "POST /v1/sessions/{id}/worktree/commit"
+	routeRemove    = "POST /v1/sessions/{id}/worktree/remove"
 )
+
+// MaxDiff is the longest text of a diff in an answer, in bytes.
+const MaxDiff = 16 << 20
+
+// MaxFound is the most writes that one search answers.
+const MaxFound = 100
 
 type sessionsAnswer struct {
 	Sessions []session.Summary `json:"sessions"`
@@ -37,6 +58,40 @@ type sessionsAnswer struct {
 
 type stopRequest struct {
 	Reason string `json:"reason"`
+}
+
+type waitingAnswer struct {
+	Waiting []session.Waiting `json:"waiting"`
+}
+
+// approvalRequest answers the request that was shown as generation.
+type approvalRequest struct {
+	Generation int `json:"generation"`
+}
+
+// dryRunRequest is undo's and apply's: nothing changes if it is set.
+type dryRunRequest struct {
+	DryRun bool `json:"dry_run"`
+}
+
+type commitRequest struct {
+	Message string `json:"message"`
+}
+
+type removeRequest struct {
+	Force bool `json:"force"`
+}
+
+type removedAnswer struct {
+	Removed bool `json:"removed"`
+}
+
+type writesAnswer struct {
+	Writes []session.Write `json:"writes"`
+}
+
+type worktreesAnswer struct {
+	Worktrees []session.Worktree `json:"worktrees"`
 }
 
 type tokenAnswer struct {
@@ -65,7 +120,7 @@ const unauthorized turn.Code = "unauthorized"
 // httpStatus maps a refusal to a status. The code in the body is what counts.
 func httpStatus(code turn.Code) int {
 	switch code {
-	case turn.UnknownSession:
+	case turn.UnknownSession, turn.NotFound:
 		return http.StatusNotFound
 	case turn.InvalidArguments:
 		return http.StatusBadRequest

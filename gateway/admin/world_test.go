@@ -3,9 +3,12 @@ package admin
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -23,6 +26,11 @@ type engine struct {
 	// waiting gets a value each time a caller begins to wait.
 	waiting chan struct{}
 	fault   error
+	// patch is written piece by piece, and then patchFault is the error.
+	patch      []string
+	patchFault error
+	// asked are the calls that change something, with their arguments.
+	asked []string
 }
 
 func newEngine() *engine {
@@ -73,6 +81,81 @@ func (e *engine) StopByUser(ctx context.Context, id turn.SessionID, reason strin
 	s.Status, s.StopRequest = turn.Stopped, &session.StopMark{Reason: reason, By: "user"}
 	e.states[id] = s
 	return s, nil
+}
+
+func (e *engine) ask(format string, args ...any) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.asked = append(e.asked, fmt.Sprintf(format, args...))
+}
+
+func (e *engine) Waiting(context.Context) ([]session.Waiting, error) {
+	return []session.Waiting{{SessionID: "ses_one", Generation: 2, Folder: "/src", Prompt: "do\nit"}}, nil
+}
+
+func (e *engine) Approve(ctx context.Context, id turn.SessionID, generation int) (session.Snapshot, error) {
+	e.ask("approve %s %d", id, generation)
+	return e.Inspect(ctx, id)
+}
+
+func (e *engine) Deny(ctx context.Context, id turn.SessionID, generation int) (session.Snapshot, error) {
+	e.ask("deny %s %d", id, generation)
+	return e.Inspect(ctx, id)
+}
+
+func (e *engine) Writes(_ context.Context, id turn.SessionID) ([]session.Write, error) {
+	return []session.Write{{ActionID: "act_one", RunID: "run_one", Name: "Write", Path: "/of/" + string(id)}}, e.fault
+}
+
+func (e *engine) FindWrites(_ context.Context, prefix string, limit int) ([]session.Write, error) {
+	return []session.Write{{ActionID: turn.ActionID(prefix), Name: strconv.Itoa(limit)}}, nil
+}
+
+func (e *engine) UndoAction(_ context.Context, id turn.ActionID, dryRun bool) (session.UndoReport, error) {
+	e.ask("undo %s %t", id, dryRun)
+	return session.UndoReport{DryRun: dryRun, Undone: []session.UndoStep{{ActionID: id, Name: "Write", Path: "/a", Text: "done"}},
+		Conflicts: []session.UndoStep{}}, nil
+}
+
+func (e *engine) UndoSession(_ context.Context, id turn.SessionID, dryRun bool) (session.UndoReport, error) {
+	e.ask("undo %s %t", id, dryRun)
+	return session.UndoReport{DryRun: dryRun, Undone: []session.UndoStep{},
+		Conflicts: []session.UndoStep{{ActionID: "act_one", Text: "changed"}}}, nil
+}
+
+func (e *engine) Worktrees(context.Context) ([]session.Worktree, error) {
+	return []session.Worktree{{SessionID: "ses_one", Path: "/trees/one", Files: 2, Problem: "moved"}}, nil
+}
+
+func (e *engine) WorktreeDiff(_ context.Context, id turn.SessionID, maxDiff int) (session.WorktreeDiff, error) {
+	return session.WorktreeDiff{Files: []session.WorktreeFile{{Path: string(id), Added: maxDiff}}, Skipped: []session.WorktreeNote{}}, nil
+}
+
+func (e *engine) WorktreePatch(_ context.Context, _ turn.SessionID, w io.Writer) error {
+	for _, piece := range e.patch {
+		if _, err := io.WriteString(w, piece); err != nil {
+			return err
+		}
+	}
+	return e.patchFault
+}
+
+func (e *engine) ApplyWorktree(_ context.Context, id turn.SessionID, dryRun bool) (session.WorktreeApply, error) {
+	e.ask("apply %s %t", id, dryRun)
+	return session.WorktreeApply{DryRun: dryRun, Source: "/src", Conflicts: []session.WorktreeNote{{Path: "a", Reason: "r"}}}, nil
+}
+
+func (e *engine) CommitWorktree(_ context.Context, id turn.SessionID, message string) (session.WorktreeCommit, error) {
+	e.ask("commit %s %q", id, message)
+	return session.WorktreeCommit{Branch: "deckhand/" + string(id), Commit: "c0ffee"}, nil
+}
+
+func (e *engine) RemoveWorktree(_ context.Context, id turn.SessionID, force bool) error {
+	e.ask("remove %s %t", id, force)
+	if !force {
+		return turn.Refuse(turn.WorktreeNotClean, "1 change is not committed")
+	}
+	return nil
 }
 
 func (e *engine) RecoveryToken(_ context.Context, id turn.SessionID) (string, error) {

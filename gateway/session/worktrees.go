@@ -46,8 +46,9 @@ type Worktree struct {
 type WorktreeFile struct {
 	Path string `json:"path"`
 	// From is where a renamed file came from.
-	From string        `json:"from,omitempty"`
-	Kind worktree.Kind `json:"kind"`
+	From string `json:"from,omitempty"`
+	// Kind is "added", "modified", "deleted", "renamed" or "retyped".
+	Kind string `json:"kind"`
 	// Added and Removed count lines; both are 0 if Binary is set.
 	Added   int  `json:"added"`
 	Removed int  `json:"removed"`
@@ -64,7 +65,13 @@ type WorktreeDiff struct {
 	Diff      string `json:"diff"`
 	Truncated bool   `json:"truncated"`
 	// Skipped will not be brought home.
-	Skipped []worktree.Skipped `json:"skipped"`
+	Skipped []WorktreeNote `json:"skipped"`
+}
+
+// WorktreeNote is something that is not brought home, and why.
+type WorktreeNote struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
 }
 
 // WorktreeApply says what ApplyWorktree did or, for a dry run, would do. If
@@ -74,10 +81,10 @@ type WorktreeApply struct {
 	Source string `json:"source"`
 	// Applied are the files of the source that were written or removed, Already
 	// those that held the worktree's state before.
-	Applied   []WorktreeFile      `json:"applied"`
-	Already   []string            `json:"already"`
-	Conflicts []worktree.Conflict `json:"conflicts"`
-	Skipped   []worktree.Skipped  `json:"skipped"`
+	Applied   []WorktreeFile `json:"applied"`
+	Already   []string       `json:"already"`
+	Conflicts []WorktreeNote `json:"conflicts"`
+	Skipped   []WorktreeNote `json:"skipped"`
 }
 
 // WorktreeCommit is a commit on a worktree's branch.
@@ -172,7 +179,7 @@ func (e *Engine) WorktreeDiff(ctx context.Context, id turn.SessionID, maxDiff in
 		return WorktreeDiff{}, err
 	}
 	return WorktreeDiff{
-		Files: filesOf(changes.Files), Diff: changes.Diff, Truncated: changes.Truncated, Skipped: listed(changes.Skipped),
+		Files: filesOf(changes.Files), Diff: changes.Diff, Truncated: changes.Truncated, Skipped: notesOf(changes.Skipped),
 	}, nil
 }
 
@@ -202,8 +209,8 @@ func (e *Engine) ApplyWorktree(ctx context.Context, id turn.SessionID, dryRun bo
 	}
 	report, err := e.cfg.Worktrees.Apply(context.WithoutCancel(ctx), tree, dryRun)
 	return WorktreeApply{
-		DryRun: dryRun, Source: tree.Source, Applied: filesOf(report.Applied), Already: listed(report.Already),
-		Conflicts: listed(report.Conflicts), Skipped: listed(report.Skipped),
+		DryRun: dryRun, Source: tree.Source, Applied: filesOf(report.Applied), Already: append([]string{}, report.Already...),
+		Conflicts: notesOf(report.Conflicts), Skipped: notesOf(report.Skipped),
 	}, err
 }
 
@@ -270,13 +277,19 @@ func atRest(id turn.SessionID, status turn.Status) error {
 func filesOf(changes []worktree.FileChange) []WorktreeFile {
 	files := make([]WorktreeFile, len(changes))
 	for i, c := range changes {
-		files[i] = WorktreeFile{Path: c.Path, From: c.From, Kind: c.Kind, Added: c.Added, Removed: c.Removed, Binary: c.Binary, Mode: c.Mode}
+		files[i] = WorktreeFile{Path: c.Path, From: c.From, Kind: string(c.Kind), Added: c.Added, Removed: c.Removed, Binary: c.Binary, Mode: c.Mode}
 	}
 	return files
 }
 
-// listed makes a list that is never null in JSON.
-func listed[T any](list []T) []T { return append([]T{}, list...) }
+// notesOf also makes a list that is never null in JSON.
+func notesOf[T worktree.Skipped | worktree.Conflict](list []T) []WorktreeNote {
+	notes := make([]WorktreeNote, len(list))
+	for i, n := range list {
+		notes[i] = WorktreeNote(n)
+	}
+	return notes
+}
 
 // Write is one write of a session that changed a file.
 type Write struct {

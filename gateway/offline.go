@@ -1,0 +1,49 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"deckhand/gateway/protected"
+	"deckhand/gateway/session"
+)
+
+// OpenEngine opens the sessions of a gateway that does not run, for one command
+// that changes something. Until Close it holds the ledger's lock, so that no
+// gateway starts meanwhile, and like a gateway it first settles what the last
+// one left; but it serves nobody and starts no run. The error is fs.ErrNotExist
+// if no gateway ever ran in the state directory, and a *RunningError if one
+// runs now.
+func OpenEngine(ctx context.Context, cfg Config) (*session.Engine, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	p := placesOf(cfg.StateDir)
+	if _, err := os.Stat(p.ledger()); err != nil {
+		return nil, fmt.Errorf("open ledger: %w", err)
+	}
+	if err := p.make(); err != nil {
+		return nil, err
+	}
+	paths, err := protected.New(protected.Config{
+		Home: cfg.Home, State: p.state, Own: append([]string{cfg.Self}, cfg.Own...), Search: cfg.Search,
+		Hidden: cfg.Hidden, ReadOnly: cfg.ReadOnly,
+	})
+	if err != nil {
+		return nil, err
+	}
+	// A run that was recorded and never begun is the next gateway's to begin. The
+	// engine asks this before it starts one, and is told only when it closes.
+	starting := &readiness{cfg: cfg, test: func(ctx context.Context) error {
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}}
+	g := &Gateway{cfg: cfg, started: time.Now().UTC(), ready: starting}
+	engine, err := g.newEngine(ctx, p, paths)
+	if err != nil {
+		return nil, g.explainInUse(ctx, err)
+	}
+	return engine, nil
+}
