@@ -19,7 +19,7 @@ type words struct{ message, hint string }
 // place that does.
 var table = map[turn.Code]words{
 	// Calls that name or use a session.
-	turn.UnknownSession:       {"There is no session of that id.", "Take native_session_id from the answer of native_session_start; the user sees all sessions in Deckhand's menu."},
+	turn.UnknownSession:       {"There is no session of that id.", "Take native_session_id from the answer of native_session_start; the user sees all sessions with: deckhand sessions"},
 	turn.LeaseExpiredCode:     {"The lease of this session has ended, and its run was stopped. Everything is kept.", "Take the session up again with native_session_recover and its recovery_token."},
 	turn.LeaseMismatch:        {"That is not the current lease of this session; another conversation may have taken it over.", "Use the lease_id of the latest answer. Only with the recovery_token can native_session_recover take the session back."},
 	turn.IdempotencyConflict:  {"That key was used before with other input.", "Repeat the very same input to see its effect, or use a new key for a new request."},
@@ -27,8 +27,8 @@ var table = map[turn.Code]words{
 	turn.RunActive:            {"A run of this session is still going on.", "Answer its pending turn with native_session_reply_and_wait, or wait with native_session_status; continue after it has ended."},
 	turn.SessionStopped:       {"The session has been stopped.", "Take it up again with native_session_recover and its recovery_token, or start a new session."},
 	turn.RecoveryRequiredCode: {"The session's process is gone and nobody saw how it ended.", "Take the session up with native_session_recover; its history shows what is done."},
-	turn.RecoveryRefused:      {"The session could not be taken over.", "Check native_session_id and recovery_token; the user can copy a fresh recovery prompt from Deckhand's menu."},
-	turn.ApprovalPending:      {"The user has not yet allowed this session.", "Tell the user that Deckhand's menu asks for an answer, and wait with native_session_status."},
+	turn.RecoveryRefused:      {"The session could not be taken over.", "Check native_session_id and recovery_token; the user gets a fresh recovery prompt with: deckhand recover"},
+	turn.ApprovalPending:      {"The user has not yet allowed this session.", "Tell the user that Deckhand asks for an answer (deckhand approve), and wait with native_session_status."},
 	turn.ApprovalDenied:       {"The user did not allow this session.", "Talk to the user before asking again; a read_only session needs no approval."},
 
 	// What a call asks for.

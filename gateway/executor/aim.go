@@ -92,7 +92,7 @@ func refuseWrite(asked string, d protected.Decision) error {
 	case d.Kind == protected.Pseudo:
 		return turn.Refuse(turn.PseudoFileSystem, "%s cannot be written by file tools: %s", showName(asked), d.Reason)
 	case d.Kind == protected.ReadOnly:
-		return turn.Refuse(turn.ProtectedPath, "%s is protected against writing (%s): %s. It can be read; the user can see the rules with `deckhand protected`", showName(asked), d.Rule, d.Reason)
+		return turn.Refuse(turn.ProtectedPath, "%s is protected against writing (%s): %s. It can be read; the user decides what is protected", showName(asked), d.Rule, d.Reason)
 	}
 	return refuseProtected(asked, d)
 }

@@ -30,11 +30,10 @@ func (e *Executor) Check(scope Scope, name string, raw json.RawMessage) (turn.To
 	tools := e.Tools(scope.Profile, scope.Subagent)
 	i := slices.IndexFunc(tools, func(t Tool) bool { return t.Name == name })
 	if i < 0 {
-		return turn.ToolCall{}, turn.Refuse(turn.ProfileViolation, "%s is not a tool of this session; its tools are %s", showName(clip(name, 80)), toolNames(tools))
+		return turn.ToolCall{}, turn.Refuse(turn.ProfileViolation, "%s is not a tool of this session; its tools are %s", showName(clip(name, 80)), usableNames(tools))
 	}
 	if !tools[i].Available {
-		usable := slices.DeleteFunc(tools, func(t Tool) bool { return !t.Available })
-		return turn.ToolCall{}, turn.Refuse(turn.ToolUnavailable, "%s cannot be used on this gateway yet; %s can", name, toolNames(usable))
+		return turn.ToolCall{}, turn.Refuse(turn.ToolUnavailable, "%s cannot be used on this gateway yet; %s can", name, usableNames(tools))
 	}
 	if len(raw) == 0 {
 		raw = json.RawMessage("{}")
@@ -55,10 +54,13 @@ func (e *Executor) Check(scope Scope, name string, raw json.RawMessage) (turn.To
 	return turn.ToolCall{Name: name, Arguments: json.RawMessage(canonical)}, nil
 }
 
-func toolNames(tools []Tool) string {
-	names := make([]string, len(tools))
-	for i, t := range tools {
-		names[i] = t.Name
+// usableNames lists the tools that can be called now.
+func usableNames(tools []Tool) string {
+	var names []string
+	for _, t := range tools {
+		if t.Available {
+			names = append(names, t.Name)
+		}
 	}
 	return strings.Join(names, ", ")
 }

@@ -172,7 +172,7 @@ func refuseProtected(asked string, d protected.Decision) error {
 	if d.Kind == protected.Pseudo {
 		return turn.Refuse(turn.PseudoFileSystem, "%s cannot be read by file tools: %s", showName(asked), d.Reason)
 	}
-	return turn.Refuse(turn.ProtectedPath, "%s is protected (%s): %s. Go on without it; the user can see the rules with `deckhand protected`", showName(asked), d.Rule, d.Reason)
+	return turn.Refuse(turn.ProtectedPath, "%s is protected (%s): %s. Go on without it; the user decides what is protected", showName(asked), d.Rule, d.Reason)
 }
 
 // refuseLink refuses a link and names where it leads, unless that is nobody's
