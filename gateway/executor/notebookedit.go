@@ -307,7 +307,12 @@ func (n *notebookText) insertStyle(at int) (s cellStyle, lead, gap, tail string)
 	if k > 0 {
 		beside := n.cells[min(at, k-1)]
 		s = n.styleOf(beside.jsonValue)
-		gap = "," + n.between(n.list.from+1, n.cells[0].from)
+		switch first := n.between(n.list.from+1, n.cells[0].from); {
+		case first == "" && !s.pretty:
+			gap = s.gap
+		default:
+			gap = "," + first
+		}
 		if k > 1 {
 			i := min(max(at, 1), k-1)
 			gap = n.between(n.cells[i-1].to, n.cells[i].from)
