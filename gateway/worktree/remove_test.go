@@ -25,6 +25,7 @@ func TestRemoveLosesNothingUnlessForced(t *testing.T) {
 		}, "a.txt"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			tree := w.create()
 			c.change(w, tree)
