@@ -28,6 +28,7 @@ type fakeGateway struct {
 
 	mu        sync.Mutex
 	directive link.Directive
+	heard     time.Time // the end of the lease that the shim last said it knows
 	changed   chan struct{}
 	offers    map[string]*offered
 	order     []string
@@ -87,6 +88,13 @@ func (g *fakeGateway) change(f func()) {
 	f()
 	close(g.changed)
 	g.changed = make(chan struct{})
+}
+
+// lease sets the end of the lease and waits until the shim knows it.
+func (g *fakeGateway) lease(end time.Time) {
+	g.t.Helper()
+	g.change(func() { g.directive.LeaseExpiresAt = end })
+	g.until("the shim to know its lease", func() bool { return g.heard.Equal(end) })
 }
 
 // until waits until the condition holds and fails the test if it never does.
@@ -173,6 +181,7 @@ func (g *fakeGateway) Hello(context.Context, link.Hello) (link.Directive, error)
 }
 
 func (g *fakeGateway) Watch(ctx context.Context, w link.Watch) (link.Directive, error) {
+	g.change(func() { g.heard = w.Seen.LeaseExpiresAt })
 	for {
 		g.mu.Lock()
 		d, changed := g.directive, g.changed

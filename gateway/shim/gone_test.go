@@ -70,9 +70,9 @@ func TestGatewayGoesAwayInAToolCall(t *testing.T) {
 
 func TestLeasePassesWithoutAGateway(t *testing.T) {
 	r := newRig(t)
-	r.directive.LeaseExpiresAt = time.Now().Add(5 * time.Second)
 	h := r.start()
 	r.turn(1)
+	r.lease(time.Now().Add(2 * time.Second).Round(0))
 	r.down()
 	exit := r.ended(h)
 	if !exit.Ended || exit.EndReason != "lease passed" || exit.FinishedAt.Before(r.directive.LeaseExpiresAt) {
@@ -85,11 +85,11 @@ func TestLeasePassesWithoutAGateway(t *testing.T) {
 
 func TestRenewedLeaseKeepsTheRunAlive(t *testing.T) {
 	r := newRig(t)
-	soon := time.Now().Add(4 * time.Second)
-	r.directive.LeaseExpiresAt = soon
 	h := r.start()
 	first := r.turn(1)
-	r.change(func() { r.directive.LeaseExpiresAt = time.Now().Add(time.Hour) })
+	soon := time.Now().Add(5 * time.Second).Round(0)
+	r.lease(soon)
+	r.lease(soon.Add(time.Hour))
 	time.Sleep(time.Until(soon.Add(time.Second)))
 	r.reply(first, "Done.")
 	if exit := r.ended(h); !isSuccess(exit) {

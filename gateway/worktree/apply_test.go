@@ -3,6 +3,7 @@ package worktree
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -156,6 +157,7 @@ func TestApplyWritesNothingIfThereIsAnyConflict(t *testing.T) {
 			path: "a.txt", reason: "line ends"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			tree := w.create()
 			c.work(w, tree)
@@ -334,24 +336,26 @@ func TestApplyStopsIfTheSourceMovesOnMeanwhile(t *testing.T) {
 	refused(t, err, turn.RepositoryNotClean, "meanwhile")
 }
 
-func TestApplyLeavesNoTemporaryFileOnAFullDisk(t *testing.T) {
+func TestApplyTakesBackWhatItWroteIfItFails(t *testing.T) {
 	w := newWorld(t)
 	tree := w.create()
-	writeIn(t, tree.Path, "a.txt", "2\n")
-	writeIn(t, tree.Path, "tool.sh", "3\n")
+	w.edit(tree)
+	w.settled()
 	before := filesOf(t, w.dir)
-	w.k.step = func(name string) error {
-		if strings.HasPrefix(name, "applied") {
+	steps := 0
+	w.k.step = func(string) error {
+		if steps++; steps == 8 {
 			return fs.ErrInvalid
 		}
 		return nil
 	}
-	_, err := w.k.Apply(t.Context(), tree, false)
-	refused(t, err, turn.IOError, "could not be written")
+	report, err := w.k.Apply(t.Context(), tree, false)
+	refused(t, err, turn.IOError, "nothing was changed")
 	after := filesOf(t, w.dir)
-	for name := range after {
-		if name != "a.txt" && before[name] != after[name] {
-			t.Errorf("%s changed", name)
-		}
+	if len(report.Applied) > 0 || !maps.Equal(before, after) {
+		t.Errorf("report %+v, before %q, after %q", report, before, after)
+	}
+	if out := w.git("status", "--porcelain"); out != "" {
+		t.Errorf("status: %s", out)
 	}
 }

@@ -164,6 +164,7 @@ func TestCreateNeverTouchesWhatIsNotOurs(t *testing.T) {
 		}, code: turn.WorktreeOccupied, words: []string{"moved"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			source := w.inspect()
 			plan := w.plan(source, newSession())

@@ -151,3 +151,28 @@ func TestAWorktreeWithoutAnIndexIsStillCompared(t *testing.T) {
 	_, err = w.k.Diff(t.Context(), tree, 0)
 	refused(t, err, turn.GitFailed)
 }
+
+// A directory that became a link to a place outside takes its files along:
+// what lies there is not ours.
+func TestADirectoryThatBecameALinkIsALink(t *testing.T) {
+	w := newWorld(t)
+	tree := w.create()
+	outside := filepath.Join(w.home, "outside")
+	w.must(os.Rename(filepath.Join(tree.Path, "src"), outside))
+	writeIn(t, outside, "main.go", "package outside\n")
+	w.must(os.Symlink(outside, filepath.Join(tree.Path, "src")))
+	changes, err := w.k.Diff(t.Context(), tree, 1<<16)
+	w.must(err)
+	if len(changes.Files) != 3 || strings.Contains(changes.Diff, "package outside") {
+		t.Errorf("changes: %+v", changes)
+	}
+	report, err := w.k.Apply(t.Context(), tree, false)
+	w.must(err)
+	if len(report.Conflicts) > 0 {
+		t.Errorf("conflicts: %+v", report.Conflicts)
+	}
+	sameFiles(t, w.dir, tree.Path)
+	if readIn(t, outside, "main.go") != "package outside\n" {
+		t.Error("a file outside was written")
+	}
+}

@@ -163,6 +163,7 @@ var unfit = []struct {
 func TestUnfitSourcesAreRefusedWithAReasonAndLeftAlone(t *testing.T) {
 	for _, c := range unfit {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			w.settled()
 			dir := c.make(w)
@@ -308,6 +309,7 @@ var fit = []struct {
 func TestUnusualRepositoriesGetFaithfulWorktrees(t *testing.T) {
 	for _, c := range fit {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			c.make(w)
 			var tree Tree

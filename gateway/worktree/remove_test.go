@@ -26,6 +26,7 @@ func TestRemoveLosesNothingUnlessForced(t *testing.T) {
 		}, "a.txt"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			tree := w.create()
 			c.change(w, tree)

@@ -3,7 +3,7 @@ package worktree
 import (
 	"context"
 	"os"
-	"path/filepath"
+	"path"
 	"strings"
 	"syscall"
 )
@@ -44,28 +44,29 @@ func (b *bench) capture(ctx context.Context, tip OID) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
+	root, err := os.OpenRoot(b.work)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
 	s := &state{}
 	var gone, there []string
-	for _, path := range union(changed, untracked) {
-		if dir, isDir := strings.CutSuffix(path, "/"); isDir {
-			s.skipped = append(s.skipped, Skipped{dir, "it is a Git repository of its own"})
+	for _, file := range union(changed, untracked) {
+		if dir, isDir := strings.CutSuffix(file, "/"); isDir {
+			s.skipped = append(s.skipped, Skipped{dir, ownRepository})
 			continue
 		}
-		info, err := os.Lstat(filepath.Join(b.work, path))
+		present, why := takeable(root, file)
 		switch {
-		case err != nil:
-			gone = append(gone, path)
-		case info.Mode().IsRegular() && !readable(filepath.Join(b.work, path)):
-			s.skipped = append(s.skipped, Skipped{path, "it cannot be read"})
-		case info.Mode().IsRegular() || info.Mode()&os.ModeSymlink != 0:
-			there = append(there, path)
+		case present:
+			there = append(there, file)
+		case why == unreadableFile:
+			// What was there before stays.
+			s.skipped = append(s.skipped, Skipped{file, why})
 		default:
-			// A directory in the place of a file: its own files are untracked.
-			gone = append(gone, path)
-			if !info.IsDir() {
-				s.skipped = append(s.skipped, Skipped{path, "it is neither a file nor a symbolic link"})
-			} else if _, err := os.Lstat(filepath.Join(b.work, path, ".git")); err == nil {
-				s.skipped = append(s.skipped, Skipped{path, "it is a Git repository of its own"})
+			gone = append(gone, file)
+			if why != "" {
+				s.skipped = append(s.skipped, Skipped{file, why})
 			}
 		}
 	}
@@ -83,13 +84,43 @@ func (b *bench) capture(ctx context.Context, tip OID) (*state, error) {
 	return s, err
 }
 
-func readable(path string) bool {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+// Reasons why something is not brought home.
+const (
+	ownRepository  = "it is a Git repository of its own"
+	unreadableFile = "it cannot be read"
+	specialFile    = "it is neither a file nor a symbolic link"
+)
+
+// takeable reports whether there is a file or link below root that Git can take,
+// or why not. Beyond a symbolic link there is nothing.
+func takeable(root *os.Root, file string) (present bool, why string) {
+	dir, err := parentOf(root, file, nil)
 	if err != nil {
-		return false
+		return false, ""
 	}
-	f.Close()
-	return true
+	defer dir.Close()
+	name := path.Base(file)
+	info, err := dir.Lstat(name)
+	switch {
+	case err != nil:
+		return false, ""
+	case info.Mode()&os.ModeSymlink != 0:
+		return true, ""
+	case info.Mode().IsRegular():
+		f, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+		if err != nil {
+			return false, unreadableFile
+		}
+		f.Close()
+		return true, ""
+	case info.IsDir():
+		// A directory in the place of a file: its own files are untracked.
+		if _, err := dir.Lstat(path.Join(name, ".git")); err == nil {
+			return false, ownRepository
+		}
+		return false, ""
+	}
+	return false, specialFile
 }
 
 // ignored lists the files that Git does not look at.

@@ -53,6 +53,7 @@ func TestVerifyNoticesWhatHappenedBehindOurBack(t *testing.T) {
 		}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			tree := w.create()
 			c.change(w, tree)

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"deckhand/gateway/protected"
@@ -165,12 +166,9 @@ func (w *world) settled() {
 	w.git("status")
 }
 
-var sessions int
+var sessions atomic.Int64
 
-func newSession() turn.SessionID {
-	sessions++
-	return turn.SessionID(fmt.Sprintf("ses_test%06d", sessions))
-}
+func newSession() turn.SessionID { return turn.SessionID(fmt.Sprintf("ses_test%06d", sessions.Add(1))) }
 
 func (w *world) plan(source Source, session turn.SessionID) Plan {
 	return PlanFor(filepath.Join(w.home, ".deckhand", "worktrees"), source, session)

@@ -27,8 +27,10 @@ func (a *applying) write() error {
 	})
 	var made []string
 	for n, o := range a.ops {
+		done := a.ops[:n]
 		err := a.do(o, func(dir string) { made = append(made, dir) })
 		if err == nil {
+			done = a.ops[:n+1]
 			err = a.k.step("applied " + o.change.Path)
 		}
 		if err == nil {
@@ -37,7 +39,7 @@ func (a *applying) write() error {
 		if errors.Is(err, errStopped) {
 			return err
 		}
-		back := a.takeBack(a.ops[:n], made)
+		back := a.takeBack(done, made)
 		a.report.Applied = nil
 		if back != nil {
 			return turn.RefuseFor(turn.IOError, errors.Join(err, back), "%s could not be written, and what was written before it could not be taken back; compare the source with git status", printable(o.change.Path))
