@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"context"
+	"deckhand/gateway/turn"
 	"errors"
 	"fmt"
 	"os"
@@ -46,13 +47,13 @@ func TestOnlyAGitThatCanDoItIsTaken(t *testing.T) {
 			t.Errorf("%q: %v", version, err)
 		}
 		if !good {
-			refused(t, err, GitUnavailable)
+			refused(t, err, turn.GitUnavailable)
 		}
 	}
 	_, err := keeperOf(t, Config{Git: "/nonexistent/git"})
-	refused(t, err, GitUnavailable)
+	refused(t, err, turn.GitUnavailable)
 	_, err = keeperOf(t, Config{Git: script(t, "exit 1\n")})
-	refused(t, err, GitUnavailable)
+	refused(t, err, turn.GitUnavailable)
 	if _, err := New(t.Context(), Config{Scratch: "relative"}); err == nil {
 		t.Error("a relative scratch directory is taken")
 	}
