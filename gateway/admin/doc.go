@@ -3,8 +3,8 @@
 //
 // Contract:
 //   - The socket is 0600 in a 0700 directory, the peer's uid must be ours, and
-//     every request carries a bearer token from a 0600 file that is made anew
-//     each time a gateway starts. Any of the three missing is a refusal.
+//     every request carries the bearer token of a 0600 file. Any of the three
+//     missing is a refusal.
 //   - A refused request changes nothing, and its body is not read.
 //   - Errors are the codes of package turn as JSON; Client gives them back as
 //     *turn.Refusal. That no gateway listens is ErrNotRunning.

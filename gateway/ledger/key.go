@@ -76,3 +76,39 @@ func (l *Ledger) Replayed(in Input, lease turn.LeaseID) (Effect, bool, error) {
 	})
 	return e, found, err
 }
+
+// claim checks everything a call with a lease has in common: the session, a
+// repeat, the lease and its end, and the status table.
+func (t *txn) claim(id turn.SessionID, lease turn.LeaseID, in Input, call turn.Call) (s SessionRecord, replayed bool, err error) {
+	s, err = t.session(id)
+	if err != nil {
+		return s, false, err
+	}
+	k, replayed, err := t.effect(in)
+	if err != nil {
+		return s, false, err
+	}
+	if replayed {
+		return s, true, mayReplay(s, k, lease)
+	}
+	if lease != s.Lease.ID {
+		return s, false, &turn.Refusal{Code: turn.LeaseMismatch}
+	}
+	if s.Lease.Expired(t.now) && canExpire(s) {
+		return s, false, &turn.Refusal{Code: turn.LeaseExpiredCode}
+	}
+	if code := turn.Permit(s.Status, call, false); code != "" {
+		return s, false, &turn.Refusal{Code: code}
+	}
+	return s, false, nil
+}
+
+// replay is the effect of a repeat by the holder of lease.
+func (t *txn) replay(id turn.SessionID, lease turn.LeaseID) (Effect, error) {
+	s, err := t.session(id)
+	if err != nil {
+		return Effect{}, err
+	}
+	run, err := t.latestRun(s)
+	return Effect{Session: s, Run: run, Replay: true, Holds: lease == s.Lease.ID}, err
+}

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -256,30 +255,6 @@ func (t *txn) putSession(s *SessionRecord) error {
 	return put(t, bucketSessions, string(s.ID), *s)
 }
 
-// canExpire reports whether the lease of s can end in its present status.
-func canExpire(s SessionRecord) bool {
-	_, err := turn.Next(s.Status, turn.Expire)
-	return err == nil
-}
-
-// deadline returns when something of s ends by itself, and whether anything
-// does: the approval that it waits for, or else its lease.
-func deadline(s SessionRecord) (time.Time, bool) {
-	if s.Status == turn.AwaitingApproval {
-		return s.Approval.ExpiresAt, true
-	}
-	return s.Lease.ExpiresAt, canExpire(s)
-}
-
-// dueKey is the place of s in the index of deadlines, nil if it has none.
-func dueKey(s SessionRecord) []byte {
-	at, ok := deadline(s)
-	if !ok {
-		return nil
-	}
-	return append(binary.BigEndian.AppendUint64(nil, uint64(at.UnixNano())), s.ID...)
-}
-
 // move applies a verb of the transition table.
 func (t *txn) move(s *SessionRecord, verb turn.Verb) error {
 	to, err := turn.Next(s.Status, verb)
@@ -291,4 +266,11 @@ func (t *txn) move(s *SessionRecord, verb turn.Verb) error {
 	}
 	s.Status = to
 	return nil
+}
+
+// cursorAt returns a cursor over a bucket and its first key.
+func cursorAt(t *txn, bucket []byte) (*bolt.Cursor, []byte) {
+	c := t.tx.Bucket(bucket).Cursor()
+	k, _ := c.First()
+	return c, k
 }

@@ -3,8 +3,6 @@ package ledger
 import (
 	"time"
 
-	bolt "go.etcd.io/bbolt"
-
 	"deckhand/gateway/turn"
 )
 
@@ -291,134 +289,6 @@ func (t *txn) halt(s *SessionRecord) error {
 	return nil
 }
 
-// UseLease notes that a lease was used for the first time, which ends the
-// recovery tokens before it. It refuses with lease_mismatch.
-func (l *Ledger) UseLease(id turn.SessionID, lease turn.LeaseID) error {
-	return l.update(func(t *txn) error {
-		s, err := t.session(id)
-		if err != nil {
-			return err
-		}
-		if s.Lease.ID != lease {
-			return &turn.Refusal{Code: turn.LeaseMismatch}
-		}
-		if s.Lease.Used {
-			return nil
-		}
-		s.Lease = s.Lease.Use()
-		return t.putSession(&s)
-	})
-}
-
-// ExpireDue ends every lease that has passed and can end, and denies every
-// approval that nobody gave in time. It returns the sessions; their runs, if
-// open, are the engine's to end.
-func (l *Ledger) ExpireDue() ([]turn.SessionID, error) {
-	// Nearly always there is nothing to do, and looking costs no disk write.
-	if next, err := l.NextDue(); err != nil || next.IsZero() || l.now().Before(next) {
-		return nil, err
-	}
-	var expired []turn.SessionID
-	err := l.update(func(t *txn) error {
-		due, err := t.due()
-		if err != nil {
-			return err
-		}
-		for _, s := range due {
-			end := t.expire
-			if s.Status == turn.AwaitingApproval {
-				end = t.lapse
-			}
-			if err := end(&s); err != nil {
-				return err
-			}
-			if err := t.putSession(&s); err != nil {
-				return err
-			}
-			expired = append(expired, s.ID)
-		}
-		return nil
-	})
-	return expired, err
-}
-
-func (t *txn) due() ([]SessionRecord, error) {
-	var due []SessionRecord
-	for c, k := cursorAt(t, bucketDue); k != nil; k, _ = c.Next() {
-		s, err := t.session(turn.SessionID(k[8:]))
-		if err != nil {
-			return nil, err
-		}
-		if at, _ := deadline(s); t.now.Before(at) {
-			break
-		}
-		due = append(due, s)
-	}
-	return due, nil
-}
-
-func (t *txn) expire(s *SessionRecord) error {
-	from := s.Status
-	if err := t.move(s, turn.Expire); err != nil {
-		return err
-	}
-	s.Terminal = &TerminalRecord{Outcome: RunExpired, Code: turn.LeaseExpiredCode, At: t.now}
-	return t.changed(*s, from, ByGateway, "session.lease_expired", turn.Event{Run: s.Run})
-}
-
-// NextDue returns when ExpireDue has something to do next, the zero time if
-// nothing ends by itself.
-func (l *Ledger) NextDue() (time.Time, error) {
-	var next time.Time
-	err := l.view(func(t *txn) error {
-		if _, k := cursorAt(t, bucketDue); k != nil {
-			s, err := t.session(turn.SessionID(k[8:]))
-			if err != nil {
-				return err
-			}
-			next, _ = deadline(s)
-		}
-		return nil
-	})
-	return next, err
-}
-
-// claim checks everything a call with a lease has in common: the session, a
-// repeat, the lease and its end, and the status table.
-func (t *txn) claim(id turn.SessionID, lease turn.LeaseID, in Input, call turn.Call) (s SessionRecord, replayed bool, err error) {
-	s, err = t.session(id)
-	if err != nil {
-		return s, false, err
-	}
-	k, replayed, err := t.effect(in)
-	if err != nil {
-		return s, false, err
-	}
-	if replayed {
-		return s, true, mayReplay(s, k, lease)
-	}
-	if lease != s.Lease.ID {
-		return s, false, &turn.Refusal{Code: turn.LeaseMismatch}
-	}
-	if s.Lease.Expired(t.now) && canExpire(s) {
-		return s, false, &turn.Refusal{Code: turn.LeaseExpiredCode}
-	}
-	if code := turn.Permit(s.Status, call, false); code != "" {
-		return s, false, &turn.Refusal{Code: code}
-	}
-	return s, false, nil
-}
-
-// replay is the effect of a repeat by the holder of lease.
-func (t *txn) replay(id turn.SessionID, lease turn.LeaseID) (Effect, error) {
-	s, err := t.session(id)
-	if err != nil {
-		return Effect{}, err
-	}
-	run, err := t.latestRun(s)
-	return Effect{Session: s, Run: run, Replay: true, Holds: lease == s.Lease.ID}, err
-}
-
 // latestRun returns the newest run, or a zero one if there was none.
 func (t *txn) latestRun(s SessionRecord) (RunRecord, error) {
 	if s.Run == "" {
@@ -440,11 +310,4 @@ func (t *txn) roomFor(maxLive int) error {
 		return turn.Refuse(turn.Capacity, "%d of %d sessions are live", live, maxLive)
 	}
 	return nil
-}
-
-// cursorAt returns a cursor over a bucket and its first key.
-func cursorAt(t *txn, bucket []byte) (*bolt.Cursor, []byte) {
-	c := t.tx.Bucket(bucket).Cursor()
-	k, _ := c.First()
-	return c, k
 }

@@ -18,8 +18,8 @@ import (
 // turn.ShuttingDown, turn.InternalError and every error that is no refusal,
 // which is logged; any other refusal is final.
 type Backend interface {
-	// Authenticate refuses with Unauthorized if token is not the run's, and
-	// with RunSettled if there is no such run any more.
+	// Authenticate refuses with Unauthorized if token is not the run's. A shim
+	// of a settled run is let in: it has to be told to end.
 	Authenticate(run turn.RunID, token string) error
 	Hello(ctx context.Context, h Hello) (Directive, error)
 	// Watch, Offer and Call wait for their answer. When ctx ends with the cause
