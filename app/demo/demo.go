@@ -18,7 +18,8 @@ const cleanupWithin = 60 * time.Second
 
 // Options say what to show, and where.
 type Options struct {
-	// Dir is the directory to explore; "" means a fresh copy of the sample.
+	// Dir is the directory to explore, which Run may find unfit; "" means a
+	// fresh copy of the sample.
 	Dir string
 	// Self is the deckhand binary, Claude the Claude Code binary; "" lets the
 	// gateway look for one.
@@ -51,8 +52,17 @@ type tally struct {
 }
 
 // Run shows the demo. It returns nil only if everything was as it has to be and
-// nothing is left behind. A cancelled ctx ends it early, in order.
+// nothing is left behind. A cancelled ctx ends it early, in order, and so does
+// an Out that takes no more; for the latter a broken pipe must be an error of
+// the write and not a signal. The error is an *UnfitError, and nothing was
+// started, if there is nothing to show in Dir.
 func Run(ctx context.Context, opt Options) (err error) {
+	var dir string
+	if opt.Dir != "" {
+		if dir, err = fit(opt.Dir); err != nil {
+			return err
+		}
+	}
 	temp, err := os.MkdirTemp("", "deckhand-demo-")
 	if err != nil {
 		return fmt.Errorf("make a temporary directory: %w", err)
@@ -66,18 +76,32 @@ func Run(ctx context.Context, opt Options) (err error) {
 		return errors.Join(err, os.RemoveAll(temp))
 	}
 	defer release()
-	d := &demo{opt: opt, tell: newTeller(opt.Out, opt.Color), temp: temp, shown: map[string]bool{}}
-	err = d.show(ctx)
+	watched, unwatched := context.WithCancel(ctx)
+	defer unwatched()
+	d := &demo{opt: opt, tell: newTeller(opt.Out, opt.Color, unwatched), temp: temp, dir: dir, shown: map[string]bool{}}
+	err = d.show(watched)
 	if err != nil {
-		d.tell.say(demoS, "stopped early: %v", err)
+		d.tell.say(demoS, "stopped early; what was started is ended now")
 	}
 	cleaned, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupWithin)
 	defer cancel()
-	if err := errors.Join(err, d.clean(cleaned), d.tell.err); err != nil {
-		return err
+	left := d.clean(cleaned)
+	if err == nil && left == nil {
+		d.tell.summary(d.tally)
 	}
-	d.tell.summary(d.tally)
-	return nil
+	return outcome(err, left, d.tell.err)
+}
+
+// outcome puts together how the show, the cleanup and the writing went. An
+// interrupt, whoever caused it, must not hide what else went wrong.
+func outcome(shown, left, written error) error {
+	if errors.Is(shown, context.Canceled) && (left != nil || written != nil) {
+		shown = nil
+	}
+	if written != nil {
+		written = fmt.Errorf("write the story: %w", written)
+	}
+	return errors.Join(shown, left, written)
 }
 
 // show tells the whole story.
@@ -106,8 +130,10 @@ func (d *demo) prepare(ctx context.Context) error {
 			return fmt.Errorf("make temporary state: %w", err)
 		}
 	}
-	if err := d.choose(); err != nil {
-		return err
+	if d.opt.Dir == "" {
+		if err := d.copied(); err != nil {
+			return err
+		}
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -136,32 +162,14 @@ func (d *demo) prepare(ctx context.Context) error {
 	return nil
 }
 
-// choose finds the directory that is explored.
-func (d *demo) choose() error {
-	if d.opt.Dir == "" {
-		d.dir = filepath.Join(d.temp, "rainbarrel")
-		files, err := copySample(d.dir)
-		if err != nil {
-			return err
-		}
-		d.tell.say(demoS, "a sample project of %s lies in %s", count(files, "file"), d.dir)
-		return nil
-	}
-	dir, err := filepath.Abs(d.opt.Dir)
+// copied puts the sample where it is explored.
+func (d *demo) copied() error {
+	d.dir = filepath.Join(d.temp, "rainbarrel")
+	files, err := copySample(d.dir)
 	if err != nil {
-		return fmt.Errorf("find %s: %w", d.opt.Dir, err)
+		return err
 	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return fmt.Errorf("find the directory to explore: %w", err)
-	}
-	info, err := os.Stat(dir)
-	if err != nil {
-		return fmt.Errorf("find the directory to explore: %w", err)
-	}
-	if !info.IsDir() {
-		return fmt.Errorf("%s is not a directory", dir)
-	}
-	d.dir = dir
+	d.tell.say(demoS, "a sample project of %s lies in %s", count(files, "file"), d.dir)
 	return nil
 }
 

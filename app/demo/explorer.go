@@ -2,6 +2,7 @@ package demo
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -65,7 +66,7 @@ func (e *explorer) choose(turn *chatgpt.Turn) (move, error) {
 	}
 	files, err := filesIn(list.Text)
 	if err != nil || len(files) == 0 {
-		return move{}, cmp.Or(err, errNothing)
+		return move{}, cmp.Or(err, errWordless)
 	}
 	e.files = len(files)
 	if list.Truncated {
@@ -78,7 +79,7 @@ func (e *explorer) choose(turn *chatgpt.Turn) (move, error) {
 // search asks for the next candidate.
 func (e *explorer) search(thought string) (move, error) {
 	if len(e.words) == 0 {
-		return move{}, errNothing
+		return move{}, errWordless
 	}
 	e.word, e.words, e.step = e.words[0], e.words[1:], e.read
 	return call(fmt.Sprintf("%s Their names often say “%s”. Where is it used?", thought, e.word),
@@ -162,3 +163,6 @@ func frequent(root string, files []string) []string {
 	})
 	return words[:min(len(words), tries)]
 }
+
+// errWordless ends a script that found none of its words.
+var errWordless = errors.New("no file holds one of the words that the files' names say most: " + wanted)

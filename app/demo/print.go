@@ -44,17 +44,19 @@ const (
 
 // teller writes the story, wrapped and in columns. Text from files is shown
 // with its control characters replaced, since it goes to a terminal. It keeps
-// the first write error and then says nothing more.
+// the first write error, calls unheard, and then says nothing more.
 type teller struct {
-	out   io.Writer
-	width int
-	color bool
-	began time.Time
-	err   error
+	out io.Writer
+	// unheard is called once, by the first write that fails.
+	unheard func()
+	width   int
+	color   bool
+	began   time.Time
+	err     error
 }
 
-func newTeller(out io.Writer, color bool) *teller {
-	return &teller{out: out, width: widthOf(out), color: color, began: time.Now()}
+func newTeller(out io.Writer, color bool, unheard func()) *teller {
+	return &teller{out: out, unheard: unheard, width: widthOf(out), color: color, began: time.Now()}
 }
 
 // widthOf is the width of the terminal that w is, or a readable one.
@@ -71,8 +73,11 @@ func widthOf(w io.Writer) int {
 }
 
 func (t *teller) line(s string) {
-	if t.err == nil {
-		_, t.err = fmt.Fprintln(t.out, strings.TrimRight(s, " "))
+	if t.err != nil {
+		return
+	}
+	if _, t.err = fmt.Fprintln(t.out, strings.TrimRight(s, " ")); t.err != nil {
+		t.unheard()
 	}
 }
 

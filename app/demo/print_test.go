@@ -7,7 +7,7 @@ import (
 
 func TestNoLineIsWiderThanTheTerminal(t *testing.T) {
 	var out strings.Builder
-	tell := newTeller(&out, false)
+	tell := newTeller(&out, false, t.FailNow)
 	for _, tell.width = range []int{minWidth, 60, defaultWidth} {
 		tell.heading(strings.Repeat("a heading ", 20))
 		tell.paragraph(strings.Repeat("text ", 60))
@@ -35,7 +35,7 @@ func TestWrappingLosesNothing(t *testing.T) {
 // TestATerminalIsNotCommandedByFiles: what is printed comes from files.
 func TestATerminalIsNotCommandedByFiles(t *testing.T) {
 	var out strings.Builder
-	tell := newTeller(&out, false)
+	tell := newTeller(&out, false, t.FailNow)
 	tell.show("\x1b]0;title\x07\x1b[2Jgone\r\u202eevil\u0085", 5)
 	tell.say(chatGPT, "\x1b[31m%s", "red\x00")
 	for _, r := range out.String() {
@@ -47,7 +47,7 @@ func TestATerminalIsNotCommandedByFiles(t *testing.T) {
 
 func TestWhatIsLeftOutIsCounted(t *testing.T) {
 	var out strings.Builder
-	tell := newTeller(&out, false)
+	tell := newTeller(&out, false, t.FailNow)
 	tell.show("1\n2\n3\n4\n", 2)
 	if !strings.Contains(out.String(), "2 more lines") || strings.Contains(out.String(), "│ 3") {
 		t.Errorf("four lines were shown as %q", out.String())

@@ -7,6 +7,7 @@
 //   - Start returns when the gateway said where it listens. A second start uses
 //     the same address, as a client that only knows the address needs.
 //   - Stop and Kill return when the process has ended and was collected.
+//   - On Linux the process is asked to end when the caller's is killed.
 //   - Methods are for one goroutine at a time.
 //
 // Not covered: the runs. They outlive a killed gateway on purpose; end the

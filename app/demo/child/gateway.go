@@ -104,6 +104,7 @@ func (g *Gateway) Start(ctx context.Context) error {
 	// A process group of its own: Ctrl-C reaches our own process alone, which
 	// then ends the gateway in order.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	endWithParent(cmd.SysProcAttr)
 	cmd.Env = g.environment()
 	words := &tail{}
 	cmd.Stdout, cmd.Stderr = words, words
