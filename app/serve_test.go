@@ -170,8 +170,8 @@ func TestWithoutAGatewayTheLedgerIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	e, err := l.Start(ledger.StartInput{
-		Input:         ledger.Input{Scope: "test", Key: "0123456789abcdef", Digest: "d"},
-		ID: turn.NewSessionID(), ClaudeSession: uuid.NewString(), Label: "left", Profile: turn.ReadOnly, Subagent: turn.NoSubagent,
+		Input: ledger.Input{Scope: "test", Key: "0123456789abcdef", Digest: "d"},
+		ID:    turn.NewSessionID(), ClaudeSession: uuid.NewString(), Label: "left", Profile: turn.ReadOnly, Subagent: turn.NoSubagent,
 		WorkingDirectory: "/srv/left", Prompt: "hello", LeaseFor: time.Hour, MaxLive: 1,
 	})
 	if err != nil {

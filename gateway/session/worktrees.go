@@ -198,12 +198,12 @@ func (e *Engine) WorktreePatch(ctx context.Context, id turn.SessionID, w io.Writ
 // change brought home would stand in the way of the other half. Once begun it is
 // not given up when ctx ends.
 func (e *Engine) ApplyWorktree(ctx context.Context, id turn.SessionID, dryRun bool) (WorktreeApply, error) {
-	tree, status, err := e.worktreeOf(id)
+	tree, running, err := e.worktreeOf(id)
 	if err != nil {
 		return WorktreeApply{}, err
 	}
 	if !dryRun {
-		if err := atRest(id, status); err != nil {
+		if err := atRest(id, running); err != nil {
 			return WorktreeApply{}, err
 		}
 	}
@@ -217,11 +217,11 @@ func (e *Engine) ApplyWorktree(ctx context.Context, id turn.SessionID, dryRun bo
 // CommitWorktree records what a session's worktree holds as a commit on its
 // branch. It refuses while a run goes on.
 func (e *Engine) CommitWorktree(ctx context.Context, id turn.SessionID, message string) (WorktreeCommit, error) {
-	tree, status, err := e.worktreeOf(id)
+	tree, running, err := e.worktreeOf(id)
 	if err != nil {
 		return WorktreeCommit{}, err
 	}
-	if err := atRest(id, status); err != nil {
+	if err := atRest(id, running); err != nil {
 		return WorktreeCommit{}, err
 	}
 	commit, err := e.cfg.Worktrees.Commit(context.WithoutCancel(ctx), tree, message)
@@ -232,43 +232,43 @@ func (e *Engine) CommitWorktree(ctx context.Context, id turn.SessionID, message 
 // while a run goes on, forced or not, and without force what would lose
 // anything.
 func (e *Engine) RemoveWorktree(ctx context.Context, id turn.SessionID, force bool) error {
-	tree, status, err := e.worktreeOf(id)
+	tree, running, err := e.worktreeOf(id)
 	if err != nil {
 		return err
 	}
-	if err := atRest(id, status); err != nil {
+	if err := atRest(id, running); err != nil {
 		return err
 	}
 	return e.cfg.Worktrees.Remove(context.WithoutCancel(ctx), tree, force)
 }
 
-// worktreeOf returns the worktree of a session and the session's status. It
-// refuses with unknown_session, git_unavailable, and not_found if the session
-// has no worktree.
-func (e *Engine) worktreeOf(id turn.SessionID) (worktree.Tree, turn.Status, error) {
+// worktreeOf returns the worktree of a session and whether a run of it has not
+// ended. It refuses with unknown_session, git_unavailable, and not_found if the
+// session has no worktree.
+func (e *Engine) worktreeOf(id turn.SessionID) (tree worktree.Tree, running bool, err error) {
 	v, err := e.ledger.View(id)
 	if err != nil {
-		return worktree.Tree{}, "", err
+		return tree, false, err
 	}
 	w := v.Session.Workspace
 	switch {
 	case w.Kind != kindWorktree:
-		return worktree.Tree{}, "", turn.Refuse(turn.NotFound, "session %s has no worktree: its profile is %s", id, v.Session.Profile)
+		return tree, false, turn.Refuse(turn.NotFound, "session %s has no worktree: its profile is %s", id, v.Session.Profile)
 	case len(w.Tree) == 0:
-		return worktree.Tree{}, "", turn.Refuse(turn.NotFound, "the worktree of session %s has not been made yet", id)
+		return tree, false, turn.Refuse(turn.NotFound, "the worktree of session %s has not been made yet", id)
 	case e.cfg.Worktrees == nil:
-		return worktree.Tree{}, "", turn.Refuse(turn.GitUnavailable, noGit)
+		return tree, false, turn.Refuse(turn.GitUnavailable, noGit)
 	}
-	tree, err := treeOf(w)
+	tree, err = treeOf(w)
 	if err == nil && gone(tree.Path) && gone(tree.Registration) {
 		err = turn.Refuse(turn.NotFound, "the worktree of session %s was removed; its branch is %s", id, tree.Branch)
 	}
-	return tree, v.Session.Status, err
+	return tree, v.Run.ID != "" && v.Run.Open(), err
 }
 
 // atRest refuses while something may write in a session's worktree.
-func atRest(id turn.SessionID, status turn.Status) error {
-	if !status.Live() {
+func atRest(id turn.SessionID, running bool) error {
+	if !running {
 		return nil
 	}
 	return turn.Refuse(turn.RunActive, "a run of the session is going on; let it end, or end it with: deckhand stop %s", id)
