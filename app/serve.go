@@ -89,6 +89,11 @@ func (a *app) serve(ctx context.Context, s Settings, allowRoot bool) (err error)
 	cfg.Log = log
 	log.Info("starting", "version", cfg.Version)
 	g, err := gateway.New(ctx, cfg)
+	if running, ok := errors.AsType[*gateway.RunningError](err); ok {
+		// Its words name a process, which a log does not.
+		log.Error("not started: another gateway runs")
+		return running
+	}
 	if err != nil {
 		log.Error("not started", "err", err)
 		return err

@@ -102,7 +102,7 @@ var settings = []setting{
 		set: absolutePath(func(s *Settings) *string { return &s.StateDir }),
 		get: func(s Settings) string { return s.StateDir }},
 	{key: "claude", env: "DECKHAND_CLAUDE", older: "CLAUDE_BIN", flag: "claude",
-		usage: "Claude Code binary (default: ~/.npm-global/bin/claude, then PATH)", kind: text,
+		usage: "Claude Code binary (default: that of deckhand claude install, then ~/.npm-global/bin/claude, then PATH)", kind: text,
 		set: absolutePath(func(s *Settings) *string { return &s.Claude }),
 		get: func(s Settings) string { return s.Claude }},
 	{key: "bubblewrap", env: "DECKHAND_BUBBLEWRAP",

@@ -34,7 +34,7 @@ var table = map[turn.Code]words{
 	// What a call asks for.
 	turn.InvalidArguments:        {"The arguments do not fit the tool's schema; nothing was changed.", "Correct what the detail names and call again."},
 	turn.ProfileViolation:        {"The session's profile does not allow that.", "Work within the profile, or start another session with the profile that the user wants."},
-	turn.ProfileUnavailable:      {"That profile is not available in this version of Deckhand.", "Use another profile; read_only is always there."},
+	turn.ProfileUnavailable:      {"That profile is not available on this machine.", "Use another profile; read_only is always there."},
 	turn.SubagentUnavailable:     {"Subagents are not available here.", "Start the session with subagent_policy none."},
 	turn.SkillNotAllowed:         {"A skill is not on the user's allow-list with that text.", "Leave the skill out, or ask the user to allow it."},
 	turn.ToolUnavailable:         {"That tool is not available in this session.", "Call only tools that pending_turn.tools lists."},

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"unicode/utf8"
 
 	"deckhand/gateway/atomicfile"
@@ -77,6 +78,13 @@ func (l *Ledger) Text(b Body) (string, error) {
 	return string(data), nil
 }
 
+// isBodyName reports whether a name is one that putBody, or the temporary file
+// of it, could have made; anything else is not ours to remove.
+func isBodyName(name string) bool {
+	_, err := hex.DecodeString(name)
+	return err == nil && len(name) == sha256.Size*2 || strings.HasPrefix(name, ".")
+}
+
 func (l *Ledger) bodyPath(b Body) string { return filepath.Join(l.bodies, b.SHA256) }
 
 // Sweep removes body files that no record names: what a crash between writing
@@ -93,7 +101,7 @@ func (l *Ledger) Sweep() (int, error) {
 	}
 	removed := 0
 	for _, e := range entries {
-		if named[e.Name()] {
+		if named[e.Name()] || !isBodyName(e.Name()) {
 			continue
 		}
 		if err := os.Remove(filepath.Join(l.bodies, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -17,7 +17,10 @@
 //	tooluses  tool_use id → action id
 //	keys      scope \x00 key → KeyRecord (idempotency)
 //	open      session id → run id, for each run that has not ended
-//	expiry    lease end (ns) + session id → nothing, for each lease that can end
+//	due       end (ns) + session id → nothing, for each lease and approval that ends
+//	writes    session id + number → action id, for each write that changed a file
+//	undoing   action id → nothing, for each undo without a receipt
+//	trusted   profile \x00 folder → time, for each folder a person allowed
 //	events    sequence → turn.Event
 //
 // Bodies of more than 2 KiB are files named by their SHA-256 in a folder beside
@@ -56,7 +59,10 @@
 //	a reply's release              turn answered, actions authorised   the shim asks again and gets the reply
 //	an action's begin              authorised                          Claude Code's call comes again and begins it
 //	an action's receipt            begun                               interrupted: a read begins again when asked
-//	                                                                   again; anything else gets its receipt so
+//	                                                                   again, and so does a write whose file is
+//	                                                                   as before; a write that the file shows
+//	                                                                   done gets its receipt; one that nobody
+//	                                                                   can tell ends the session
 //	a receipt's delivery           finished                            the repeat gets the same receipt
 //	the end of a run               the run is open                     the start-up pass settles it
 //

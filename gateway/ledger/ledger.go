@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -23,6 +24,8 @@ const lockTimeout = 2 * time.Second
 var (
 	// ErrInUse: another gateway has the ledger open.
 	ErrInUse = errors.New("the ledger is in use by another Deckhand")
+	// ErrDamaged: the file is not what a ledger can be read from.
+	ErrDamaged = errors.New("the ledger is damaged; keep a copy of its folder, private/ledger, before anything else")
 	// ErrFormat: the file was written by another, newer build.
 	ErrFormat = errors.New("the ledger has a format that this version does not know")
 )
@@ -94,18 +97,55 @@ func Open(o Options) (*Ledger, error) {
 			return nil, fmt.Errorf("make body folder: %w", err)
 		}
 	}
-	db, err := bolt.Open(filepath.Join(o.Dir, "ledger.db"), 0o600, &bolt.Options{Timeout: lockTimeout, ReadOnly: o.ReadOnly})
+	err := guard(func() (err error) {
+		l.db, err = bolt.Open(filepath.Join(o.Dir, "ledger.db"), 0o600, &bolt.Options{Timeout: lockTimeout, ReadOnly: o.ReadOnly})
+		return err
+	})
 	if errors.Is(err, bolterrors.ErrTimeout) {
 		return nil, ErrInUse
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open ledger: %w", err)
 	}
-	l.db = db
+	if err := guard(l.sound); err != nil {
+		return nil, errors.Join(err, l.db.Close())
+	}
 	if err := l.initialize(o.ReadOnly); err != nil {
-		return nil, errors.Join(err, db.Close())
+		return nil, errors.Join(err, l.db.Close())
 	}
 	return l, nil
+}
+
+// guard turns what bbolt does with a file that was cut short or overwritten, a
+// panic or a fault of the mapped memory, into ErrDamaged.
+func guard(f func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %v", ErrDamaged, p)
+		}
+	}()
+	return f()
+}
+
+// sound reads every page and value of the file once. Later reads then meet
+// nothing that would end the process.
+func (l *Ledger) sound() error {
+	return l.db.View(func(tx *bolt.Tx) error {
+		if info, err := os.Stat(l.db.Path()); err != nil {
+			return err
+		} else if info.Size() < tx.Size() {
+			return fmt.Errorf("%w: it has %d bytes of %d", ErrDamaged, info.Size(), tx.Size())
+		}
+		return tx.ForEach(func(_ []byte, b *bolt.Bucket) error {
+			return b.ForEach(func(_, v []byte) error {
+				if len(v) > 0 && v[0] == 0 {
+					return fmt.Errorf("%w: a value is no record", ErrDamaged)
+				}
+				return nil
+			})
+		})
+	})
 }
 
 func (l *Ledger) initialize(readOnly bool) error {

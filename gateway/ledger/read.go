@@ -146,33 +146,41 @@ func (t *txn) answered(id turn.TurnID) (Answered, error) {
 	return a, nil
 }
 
-// PastRun is a run with its newest turns, oldest first.
-type PastRun struct {
-	Run   RunRecord
-	Turns []Answered
+// PastTurn is a turn of the past with its run.
+type PastTurn struct {
+	Answered
+	Run RunRecord
 }
 
-// History returns the newest turns of the session's newest run, up to limit.
-func (l *Ledger) History(id turn.SessionID, limit int) (PastRun, error) {
-	var p PastRun
-	err := l.view(func(t *txn) error {
+// History returns the newest turns of a session over all its runs, oldest
+// first, up to limit, and whether there are older ones.
+func (l *Ledger) History(id turn.SessionID, limit int) (past []PastTurn, more bool, err error) {
+	err = l.view(func(t *txn) error {
 		s, err := t.session(id)
 		if err != nil {
 			return err
 		}
-		if p.Run, err = t.latestRun(s); err != nil {
-			return err
-		}
-		for next := p.Run.Last; next != "" && len(p.Turns) < limit; {
-			a, err := t.answered(next)
+		for run := s.Run; run != "" && !more; {
+			r, err := t.run(run)
 			if err != nil {
 				return err
 			}
-			p.Turns = append(p.Turns, a)
-			next = a.Turn.Prev
+			for next := r.Last; next != ""; {
+				if len(past) == limit {
+					more = true
+					return nil
+				}
+				a, err := t.answered(next)
+				if err != nil {
+					return err
+				}
+				past = append(past, PastTurn{Answered: a, Run: r})
+				next = a.Turn.Prev
+			}
+			run = r.Prev
 		}
-		slices.Reverse(p.Turns)
 		return nil
 	})
-	return p, err
+	slices.Reverse(past)
+	return past, more, err
 }

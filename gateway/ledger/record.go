@@ -149,8 +149,10 @@ type RunRecord struct {
 	ID      turn.RunID     `json:"id"`
 	Session turn.SessionID `json:"session"`
 	Number  int            `json:"number"`
-	Prompt  Body           `json:"prompt"`
-	Started time.Time      `json:"started"`
+	// Prev is the session's run before it, "" for the first.
+	Prev    turn.RunID `json:"prev,omitempty"`
+	Prompt  Body       `json:"prompt"`
+	Started time.Time  `json:"started"`
 	// Last is the newest turn, Turns how many there were.
 	Last    turn.TurnID `json:"last,omitempty"`
 	Turns   int         `json:"turns"`
@@ -266,6 +268,8 @@ func (r RunRecord) validate() error {
 	switch {
 	case r.ID == "" || r.Session == "" || r.Number < 1:
 		return errors.New("run without id, session or number")
+	case (r.Prev == "") != (r.Number == 1):
+		return errors.New("run whose number is off")
 	case r.Open() != (r.Outcome == ""):
 		return fmt.Errorf("run with outcome %q that ended at %s", r.Outcome, r.Ended)
 	case (r.Last == "") != (r.Turns == 0):

@@ -11,7 +11,7 @@ func (t *txn) beginRun(s *SessionRecord, prompt Body) (RunRecord, error) {
 	if t.hasOpenRun(*s) {
 		return RunRecord{}, ErrRunOpen
 	}
-	r := RunRecord{V: recordVersion, ID: turn.NewRunID(), Session: s.ID, Number: s.Runs + 1, Prompt: prompt, Started: t.now}
+	r := RunRecord{V: recordVersion, ID: turn.NewRunID(), Session: s.ID, Number: s.Runs + 1, Prev: s.Run, Prompt: prompt, Started: t.now}
 	s.Run, s.Runs, s.Brief, s.LaunchError, s.Terminal = r.ID, r.Number, true, nil, nil
 	if err := t.tx.Bucket(bucketOpen).Put([]byte(s.ID), []byte(r.ID)); err != nil {
 		return r, err

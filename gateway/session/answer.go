@@ -123,18 +123,19 @@ func (r *Reader) fillPending(s *Snapshot, v ledger.View) error {
 // results shows the receipts of actions with their texts, which share budget
 // bytes fairly.
 func (r *Reader) results(actions []ledger.ActionRecord, budget int) ([]Result, error) {
+	texts := make([]string, len(actions))
 	sizes := make([]int, len(actions))
 	for i, a := range actions {
-		sizes[i] = int(a.Text.Bytes)
-	}
-	results := make([]Result, 0, len(actions))
-	for i, share := range shares(sizes, budget) {
-		a := actions[i]
-		text, err := r.ledger.Text(a.Text)
-		if err != nil {
+		var err error
+		if texts[i], err = r.ledger.Text(a.Text); err != nil {
 			return nil, err
 		}
-		text, cut := shorten(text, share, "of this result; a reply with this call alone, or a narrower call, shows more")
+		sizes[i] = encodedSize(texts[i])
+	}
+	results := make([]Result, 0, len(actions))
+	for i, share := range shares(sizes, min(budget, len(actions)*turn.MaxReceiptText)) {
+		a := actions[i]
+		text, cut := shorten(texts[i], share, "of this result; a reply with this call alone, or a narrower call, shows more")
 		results = append(results, Result{
 			ToolCallID: a.ToolUse, ActionID: a.ID, Name: a.Name, Outcome: a.Receipt.Outcome,
 			Text: text, Bytes: a.Receipt.Bytes, Truncated: a.Receipt.Truncated || cut, SHA256: a.Receipt.SHA256,
@@ -158,51 +159,66 @@ const (
 	historyBudget = 32 << 10
 )
 
-// history returns the newest turns of the newest run, as far as they fit.
+// history returns the newest turns of the session, as far as they fit. The
+// pending turn is not among them: it stands in the answer itself.
 func (r *Reader) history(id turn.SessionID) ([]HistoryTurn, bool, error) {
-	past, err := r.ledger.History(id, historyTurns)
-	if err != nil || past.Run.ID == "" {
+	v, err := r.ledger.View(id)
+	if err != nil {
 		return nil, false, err
 	}
-	truncated := past.Run.Turns > len(past.Turns)
-	share := historyBudget / max(1, len(past.Turns))
+	past, truncated, err := r.ledger.History(id, historyTurns)
+	if err != nil {
+		return nil, false, err
+	}
+	share := historyBudget / max(1, len(past))
 	var history []HistoryTurn
-	for _, answered := range past.Turns {
-		if answered.Turn.Reply == nil {
-			continue // the pending turn stands in the answer itself
+	for _, p := range past {
+		if p.Turn.ID == v.Session.Pending {
+			continue
 		}
-		h := HistoryTurn{RunID: past.Run.ID, Sequence: answered.Turn.Sequence}
-		if answered.Turn.Sequence == 1 {
-			prompt, err := r.ledger.Text(past.Run.Prompt)
-			if err != nil {
-				return nil, false, err
-			}
-			var cut bool
-			h.Prompt, cut = shorten(prompt, share, "of the prompt")
-			truncated = truncated || cut
-		}
-		text, err := r.ledger.Text(answered.Turn.Reply.Text)
+		h, cut, err := r.historyTurn(p, share)
 		if err != nil {
 			return nil, false, err
 		}
-		var cut bool
-		h.Text, cut = shorten(text, share/2, "of this text")
 		truncated = truncated || cut
-		var finished []ledger.ActionRecord
-		for _, a := range answered.Actions {
-			if a.Receipt != nil {
-				finished = append(finished, a)
-			}
-		}
-		if h.Results, err = r.results(finished, share/2); err != nil {
-			return nil, false, err
-		}
-		for _, result := range h.Results {
-			truncated = truncated || result.Truncated
-		}
 		history = append(history, h)
 	}
 	return history, truncated, nil
+}
+
+// historyTurn shows one past turn in about share bytes: the prompt with the
+// first of its run, the reply if there was one, and the receipts of its calls.
+func (r *Reader) historyTurn(p ledger.PastTurn, share int) (HistoryTurn, bool, error) {
+	h := HistoryTurn{RunID: p.Run.ID, Sequence: p.Turn.Sequence}
+	var truncated, cut bool
+	if p.Turn.Sequence == 1 {
+		prompt, err := r.ledger.Text(p.Run.Prompt)
+		if err != nil {
+			return h, false, err
+		}
+		h.Prompt, cut = shorten(prompt, share, "of the prompt")
+		truncated = truncated || cut
+	}
+	if p.Turn.Reply != nil {
+		text, err := r.ledger.Text(p.Turn.Reply.Text)
+		if err != nil {
+			return h, false, err
+		}
+		h.Text, cut = shorten(text, share/2, "of this text")
+		truncated = truncated || cut
+	}
+	var finished []ledger.ActionRecord
+	for _, a := range p.Actions {
+		if a.Receipt != nil {
+			finished = append(finished, a)
+		}
+	}
+	results, err := r.results(finished, share/2)
+	h.Results = results
+	for _, result := range results {
+		truncated = truncated || result.Truncated
+	}
+	return h, truncated, err
 }
 
 // next names the calls that can follow, in one neutral sentence.

@@ -73,9 +73,14 @@ func checkPrompt(prompt string) error {
 	return nil
 }
 
-// visible reports whether text has a character that a person would see.
+// visible reports whether text has a character that a person would see: a
+// letter, digit, sign or symbol that is not made to look like nothing.
 func visible(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
-		return unicode.IsGraphic(r) && !unicode.IsSpace(r)
+		return unicode.In(r, unicode.L, unicode.N, unicode.P, unicode.S) && !strings.ContainsRune(blanks, r)
 	})
 }
+
+// blanks are letters and symbols that show as an empty space: the fillers of
+// Hangul, the empty Braille cell and the place of a missing object.
+const blanks = "\u115f\u1160\u3164\uffa0\u2800\ufffc"

@@ -219,6 +219,10 @@ func (e *Engine) settleRun(run turn.RunID) error {
 	return e.cfg.Runner.Remove(run)
 }
 
+// shimLeasePassed is the reason that a shim gives when it ended its run by
+// itself because the lease it last heard of had passed.
+const shimLeasePassed = "lease passed"
+
 // endOf says how a run ended by its record and by what its shim left.
 func endOf(r ledger.RunRecord, exit link.Exit, recorded bool) ledger.End {
 	switch {
@@ -226,6 +230,8 @@ func endOf(r ledger.RunRecord, exit link.Exit, recorded bool) ledger.End {
 		return ledger.End{Verb: turn.Fail, Code: exit.LaunchCode, LaunchMessage: exit.LaunchError}
 	case !recorded && r.Turns > 0:
 		return ledger.End{Verb: turn.Lose, Code: turn.ShimLost}
+	case exit.EndReason == shimLeasePassed:
+		return ledger.End{Verb: turn.Fail, Code: turn.LeaseExpiredCode}
 	case exit.EndReason == string(turn.UnexpectedModelRequest):
 		return ledger.End{Verb: turn.Fail, Code: turn.UnexpectedModelRequest}
 	case r.Turns == 0:

@@ -59,7 +59,7 @@ func (e *Engine) Watch(ctx context.Context, w link.Watch) (link.Directive, error
 		if err != nil {
 			return d, err
 		}
-		if d.End != w.Seen.End || d.LeaseExpiresAt.Sub(w.Seen.LeaseExpiresAt).Abs() > time.Minute {
+		if d.End != w.Seen.End || d.LeaseExpiresAt.Sub(w.Seen.LeaseExpiresAt).Abs() > time.Second {
 			return d, nil
 		}
 		if err := pause(ctx, changed, e.life); err != nil {

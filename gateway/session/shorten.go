@@ -8,20 +8,44 @@ import (
 	"deckhand/gateway/turn"
 )
 
-// shorten cuts text between characters to at most limit bytes, a last line
-// included that says how much is missing, and what of.
+// shorten cuts text between characters so that it takes at most limit bytes as
+// JSON, a last line included that says how much is missing, and what of.
 func shorten(text string, limit int, of string) (string, bool) {
-	if len(text) <= limit {
+	if encodedSize(text) <= limit {
 		return text, false
 	}
 	// The line's own length depends little on the number in it: leave room for
 	// the longest.
-	room := limit - len(missing(len(text), len(text), of))
-	cut := max(room, 0)
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
+	room := limit - encodedSize(missing(len(text), len(text), of))
+	cut := 0
+	for i, r := range text {
+		if room -= encodedRune(r); room < 0 {
+			break
+		}
+		cut = i + utf8.RuneLen(r)
 	}
 	return text[:cut] + missing(len(text)-cut, len(text), of), true
+}
+
+// encodedSize is how many bytes valid UTF-8 takes inside a JSON string.
+func encodedSize(text string) int {
+	n := 0
+	for _, r := range text {
+		n += encodedRune(r)
+	}
+	return n
+}
+
+// encodedRune is what encoding/json makes of a character: it also escapes what
+// HTML would take for markup, and the two line ends that JavaScript would.
+func encodedRune(r rune) int {
+	switch {
+	case r == '"' || r == '\\' || r == '\n' || r == '\r' || r == '\t' || r == '\b' || r == '\f':
+		return 2
+	case r < 0x20 || r == '<' || r == '>' || r == '&' || r == 0x2028 || r == 0x2029:
+		return 6
+	}
+	return utf8.RuneLen(r)
 }
 
 func missing(n, total int, of string) string {

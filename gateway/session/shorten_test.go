@@ -1,6 +1,7 @@
 package session
 
 import (
+	"encoding/json"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -11,7 +12,7 @@ import (
 
 func TestShortenedTextIsWholeCharactersWithinItsLimitAndSaysWhatIsMissing(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	letters := []rune("aé漢😀\n")
+	letters := []rune("aé漢😀\n\x01<\"\u2028")
 	for range 2000 {
 		var b strings.Builder
 		for range random.IntN(400) {
@@ -22,10 +23,12 @@ func TestShortenedTextIsWholeCharactersWithinItsLimitAndSaysWhatIsMissing(t *tes
 		switch {
 		case !utf8.ValidString(got):
 			t.Fatalf("cut inside a character: %q", got)
-		case cut != (len(text) > limit):
+		case encodedSize(text) != encodedLength(t, text):
+			t.Fatalf("%q takes %d bytes as JSON, counted %d", text, encodedLength(t, text), encodedSize(text))
+		case cut != (encodedSize(text) > limit):
 			t.Fatalf("%d bytes, limit %d, cut %t", len(text), limit, cut)
-		case len(got) > limit:
-			t.Fatalf("%d bytes over the limit of %d", len(got), limit)
+		case encodedLength(t, got) > limit:
+			t.Fatalf("%d bytes over the limit of %d", encodedLength(t, got), limit)
 		case !cut && got != text:
 			t.Fatalf("changed without need: %q", got)
 		}
@@ -37,6 +40,16 @@ func TestShortenedTextIsWholeCharactersWithinItsLimitAndSaysWhatIsMissing(t *tes
 			t.Fatalf("the last line is not true: %q", got)
 		}
 	}
+}
+
+// encodedLength is what a text takes inside a JSON string.
+func encodedLength(t *testing.T, text string) int {
+	t.Helper()
+	data, err := json.Marshal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(data) - len(`""`)
 }
 
 func TestSharesAreFairAndFitTheBudget(t *testing.T) {

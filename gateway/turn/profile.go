@@ -5,8 +5,7 @@ package turn
 type Profile string
 
 const (
-	// ReadOnly reads the whole machine but protected paths, and runs commands
-	// in a read-only sandbox. It never writes.
+	// ReadOnly reads the whole machine but protected paths. It never writes.
 	ReadOnly Profile = "read_only"
 	// DirectWrite also writes in the real directory that the user named.
 	DirectWrite Profile = "direct_write"
