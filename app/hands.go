@@ -69,7 +69,7 @@ func (a *app) takeHands(ctx context.Context, s Settings) (hands, func() error, e
 		return nil, nil, noState(s)
 	}
 	if _, ok := errors.AsType[*gateway.RunningError](err); ok {
-		return nil, nil, withHint(err, "it started just now; run the command again")
+		return nil, nil, withHint(err, "run the command again in a moment")
 	}
 	if err != nil {
 		return nil, nil, err
