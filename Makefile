@@ -6,6 +6,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 20s
 DIR ?=
+SHORT ?=
 
 # What the tests need to know. BBOLT_VERIFY makes the store check itself at
 # every transaction.
@@ -45,9 +46,9 @@ lint: ## Check formatting, go vet for Linux and macOS, staticcheck
 	@echo "lint: staticcheck"
 	@go run $(STATICCHECK) ./...
 
-soak: setup-test build ## Hold a turn and a tool call for as long as people take (about 50 minutes)
-	@echo "soak: go test -tags soak ./tests"
-	@$(TESTENV) go test -tags soak -run '^TestSoak' -count=1 -timeout 90m -v ./tests
+soak: setup-test build ## Hold a turn 35 minutes and a tool call 11, or with SHORT=1 two minutes
+	@echo "soak: go test -tags soak $(if $(SHORT),-short )./tests"
+	@$(TESTENV) go test -tags soak $(if $(SHORT),-short) -run '^TestSoak' -count=1 -timeout 90m -v ./tests
 
 fuzz: ## Run every fuzzer for FUZZTIME (20s)
 	@for file in $$(git grep -l '^func Fuzz' -- '*_test.go'); do \
