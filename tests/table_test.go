@@ -23,6 +23,7 @@ func TestTheTableOfStatusesHoldsOnTheWire(t *testing.T) {
 		reach func(*testing.T, *rig.Gateway, *fakechatgpt.Chat) *fakechatgpt.Session
 		want  row
 	}{
+		"awaiting_approval": {asked, row{continued: "approval_pending", replied: "approval_pending"}},
 		"running":           {running, busy},
 		"executing":         {executing, busy},
 		"waiting_for_gpt":   {waiting, row{continued: "run_active"}},
@@ -51,6 +52,11 @@ func TestTheTableHoldsForAnExpiredLease(t *testing.T) {
 	g := rig.Start(t, rig.With(shortLease...))
 	want := row{continued: "lease_expired", replied: "lease_expired"}
 	tryRow(t, g, want, func(t *testing.T) *fakechatgpt.Session { return expired(t, g, g.Chat()) })
+}
+
+// asked is a session that waits for a person's word.
+func asked(t *testing.T, _ *rig.Gateway, chat *fakechatgpt.Chat) *fakechatgpt.Session {
+	return chat.Start(chatgpt.Start{WorkingDirectory: t.TempDir(), Profile: "direct_write", WaitSeconds: 1})
 }
 
 // tryRow makes the refused calls on one session, and each allowed one on a

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"time"
 
 	"deckhand/gateway/turn"
@@ -31,7 +32,7 @@ func (l *Ledger) Approve(id turn.SessionID, generation int, trust bool, leaseFor
 		s.Approval.State = ApprovalApproved
 		s.Lease.ExpiresAt = t.now.Add(leaseFor)
 		if trust {
-			if err := t.tx.Bucket(bucketTrusted).Put(trustKey(s.Profile, s.Workspace.folder()), []byte(t.now.Format(time.RFC3339))); err != nil {
+			if err := t.tx.Bucket(bucketTrusted).Put(trustKey(s.Profile, s.folder()), []byte(t.now.Format(time.RFC3339))); err != nil {
 				return err
 			}
 		}
@@ -91,13 +92,9 @@ func (t *txn) pendingApproval(id turn.SessionID, generation int) (SessionRecord,
 	return s, nil
 }
 
-// folder is what a person trusts: the source of a worktree, or the root.
-func (w WorkspaceRecord) folder() string {
-	if w.Source != "" {
-		return w.Source
-	}
-	return w.Root
-}
+// folder is what a person trusts: the source of a worktree, or the directory
+// that the session works in.
+func (s SessionRecord) folder() string { return cmp.Or(s.Workspace.Source, s.WorkingDirectory) }
 
 func trustKey(profile turn.Profile, folder string) []byte {
 	return []byte(string(profile) + "\x00" + folder)
