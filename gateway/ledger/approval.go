@@ -63,6 +63,11 @@ func (l *Ledger) Deny(id turn.SessionID, generation int) (Effect, error) {
 	return e, err
 }
 
+// denied reports whether the session was to be allowed by a person and was not.
+func (s SessionRecord) denied() bool {
+	return s.Approval != nil && (s.Approval.State == ApprovalDenied || s.Approval.State == ApprovalExpired)
+}
+
 // lapse denies a session whose approval nobody gave in time.
 func (t *txn) lapse(s *SessionRecord) error {
 	return t.deny(s, ApprovalExpired, ByGateway, "approval.expired")

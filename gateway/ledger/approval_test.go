@@ -64,3 +64,20 @@ func TestAnApprovalThatNobodyGivesIsANo(t *testing.T) {
 	_, err = w.Approve(e.Session.ID, 1, true, time.Hour, 8)
 	wantCode(t, err, turn.ApprovalNotPending)
 }
+
+// Stopping a session before a person answered, and taking it up again, must
+// not be a way to run it.
+func TestAStopIsNoWayAroundAnApproval(t *testing.T) {
+	w := newWorld(t)
+	e := w.ask("k", turn.DirectWrite, ledger.WorkspaceRecord{Kind: "direct", Root: "/src"})
+	if got, err := w.Stop(stopInput(e, "s1", ledger.ByChatGPT)); err != nil || got.Session.Status != turn.Stopped {
+		t.Fatalf("stopped: %s, %v", got.Session.Status, err)
+	}
+	_, err := w.recover(e, "rec", 1)
+	wantCode(t, err, turn.ApprovalDenied)
+	_, err = w.Approve(e.Session.ID, 1, false, time.Hour, 8)
+	wantCode(t, err, turn.ApprovalNotPending)
+	if runs, err := w.OpenRuns(); err != nil || len(runs) != 0 {
+		t.Errorf("%d runs, %v", len(runs), err)
+	}
+}

@@ -113,6 +113,9 @@ func (l *Ledger) Continue(in ContinueInput) (Effect, error) {
 			e, err = t.replay(s.ID, in.Lease)
 			return err
 		}
+		if s.Approval != nil && s.Approval.State != ApprovalApproved {
+			return &turn.Refusal{Code: turn.ApprovalDenied}
+		}
 		if err := t.roomFor(in.MaxLive); err != nil {
 			return err
 		}
@@ -169,8 +172,7 @@ func (l *Ledger) Recover(in RecoverInput) (Effect, error) {
 			e, err = t.replay(k.Session, k.Lease)
 			return err
 		}
-		denied := s.Terminal != nil && s.Terminal.Code == turn.ApprovalDenied
-		if code := turn.Permit(s.Status, turn.CallRecover, denied); code != "" {
+		if code := turn.Permit(s.Status, turn.CallRecover, s.denied()); code != "" {
 			return &turn.Refusal{Code: code}
 		}
 		if s.Lease.Expired(t.now) && canExpire(s) {
@@ -251,6 +253,8 @@ func (l *Ledger) Stop(in StopInput) (Effect, error) {
 			return err
 		}
 		if s.Approval != nil && s.Approval.State == ApprovalPending {
+			// Whoever stops it before a person answered takes the question back;
+			// a recover must not be a way around the answer.
 			s.Approval.State = ApprovalDenied
 		}
 		s.Stop = &StopRecord{RequestID: in.Key, Reason: in.Reason, By: in.By, At: t.now}
