@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"deckhand/app/demo/chatgpt"
 )
@@ -18,6 +19,9 @@ const crashBefore = 3
 // maxTurns ends a script that does not come to its end.
 const maxTurns = 12
 
+// startWithin is how long the answer to a start may take.
+const startWithin = 60 * time.Second
+
 // session plays one session in the working directory, exploring d.dir. Before
 // the reply to turn crashBefore it calls interrupt, if there is one.
 func (d *demo) session(ctx context.Context, working string, interrupt func(context.Context, *chatgpt.Session) error) error {
@@ -26,7 +30,11 @@ func (d *demo) session(ctx context.Context, working string, interrupt func(conte
 	p := d.player(working)
 	d.tell.say(user, "%s", p.question())
 	d.tell.say(chatGPT, "%s: a read_only session in %s", chatgpt.ToolStart, working)
-	s, err := d.client.Start(ctx, chatgpt.Start{
+	// An interrupt waits for the answer: only a session that has a name can be
+	// stopped in order.
+	starting, cancel := context.WithTimeout(context.WithoutCancel(ctx), startWithin)
+	defer cancel()
+	s, err := d.client.Start(starting, chatgpt.Start{
 		Prompt: p.question(), WorkingDirectory: working, Profile: "read_only",
 		Label: fmt.Sprintf("demo %d", d.tally.sessions),
 	})
