@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 func TestAWorktreeHoldsTheCommitAndTheSourceStaysAsItWas(t *testing.T) {
@@ -87,5 +88,41 @@ func TestSessionsMadeAtOnceDoNotMeet(t *testing.T) {
 	}
 	if list, err := w.k.List(t.Context(), w.dir); err != nil || len(list) != n {
 		t.Errorf("%d worktrees: %v", len(list), err)
+	}
+}
+
+func TestCreateAgainRefusesWhatTookThePlaceOfTheWorktree(t *testing.T) {
+	w := newWorld(t)
+	source := w.inspect()
+	plan := w.plan(source, newSession())
+	tree, err := w.k.Create(t.Context(), source, plan)
+	w.must(err)
+	w.write("a.txt", "2\n")
+	w.commit("second")
+	_, err = w.k.Create(t.Context(), w.inspect(), plan)
+	refused(t, err, WorktreeChanged, "another commit")
+	w.must(os.Rename(tree.Path, tree.Path+"-x"))
+	w.must(os.CopyFS(tree.Path, os.DirFS(tree.Path+"-x")))
+	_, err = w.k.Create(t.Context(), source, plan)
+	refused(t, err, WorktreeChanged, "another directory")
+	w.must(os.RemoveAll(tree.Path))
+	_, err = w.k.Create(t.Context(), source, plan)
+	refused(t, err, WorktreeChanged, "removed")
+}
+
+func TestBenchesOfACrashAreSweptAfterADay(t *testing.T) {
+	w := newWorld(t)
+	old, young := filepath.Join(w.home, "scratch", "bench-old"), filepath.Join(w.home, "scratch", "bench-young")
+	for _, dir := range []string{old, young} {
+		writeIn(t, dir, "objects/x", "x")
+	}
+	long := time.Now().Add(-oldBench - time.Hour)
+	w.must(os.Chtimes(old, long, long))
+	w.keeper()
+	if _, err := os.Lstat(old); err == nil {
+		t.Error("the old one is still there")
+	}
+	if _, err := os.Lstat(young); err != nil {
+		t.Error("the young one is gone")
 	}
 }

@@ -78,6 +78,9 @@ func New(ctx context.Context, cfg Config) (*Keeper, error) {
 			return nil, turn.RefuseFor(turn.GitUnavailable, err, "Git was not found; it is needed for worktrees")
 		}
 	}
+	if err := sweep(scratch); err != nil {
+		return nil, fmt.Errorf("open worktrees: %w", err)
+	}
 	if cfg.Timeout == 0 {
 		cfg.Timeout = defaultTimeout
 	}
@@ -100,6 +103,26 @@ func New(ctx context.Context, cfg Config) (*Keeper, error) {
 		return nil, turn.Refuse(turn.GitUnavailable, "Git %d.%d is too old for worktrees; install %d.%d or newer", major, minor, oldestMajor, oldestMinor)
 	}
 	return k, nil
+}
+
+// oldBench is the age from which on a bench is left over from a crash: no call
+// takes that long.
+const oldBench = 24 * time.Hour
+
+// sweep removes benches that nobody works on any more.
+func sweep(scratch string) error {
+	benches, err := filepath.Glob(filepath.Join(escapeGlob(scratch), "bench-*"))
+	if err != nil {
+		return err
+	}
+	for _, bench := range benches {
+		if info, err := os.Lstat(bench); err == nil && time.Since(info.ModTime()) > oldBench {
+			if err := os.RemoveAll(bench); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // find looks for git as a person would.
