@@ -67,7 +67,7 @@ func TestAStartThatMakesNoSenseChangesNothing(t *testing.T) {
 		"key of 15 characters":   {with(map[string]string{"idempotency_key": `"0123456789abcde"`}), invalid},
 		"prompt of 300 KiB":      {with(map[string]string{"prompt": `"` + strings.Repeat("x", 300<<10) + `"`}), ""},
 		"nine skills":            {with(map[string]string{"skill_contexts": "[" + strings.Repeat(`{"skill_id":"a"},`, 8) + `{"skill_id":"a"}]`}), invalid},
-		"profile not there yet":  {with(map[string]string{"capability_profile": `"direct_write"`}), "profile_unavailable"},
+		"too broad a root":       {with(map[string]string{"capability_profile": `"direct_write"`, "working_directory": `"/"`}), "write_root_too_broad"},
 		"subagent not there yet": {with(map[string]string{"subagent_policy": `"deepseek_explicit"`}), ""},
 		"skill not allowed":      {with(map[string]string{"skill_contexts": `[{"skill_id":"a"}]`}), "skill_not_allowed"},
 		"array as arguments":     {`["a"]`, ""},

@@ -79,10 +79,11 @@ func TestADemoWhoseTerminalIsClosedLeavesNothing(t *testing.T) {
 	t.Parallel()
 	cmd, temp := program(t)
 	withClaude(t, cmd)
-	var out bytes.Buffer
+	// What is read here and what the command's own goroutine copies are apart.
+	var out, stderr bytes.Buffer
 	stdout, err := cmd.StdoutPipe()
 	must(t, err)
-	cmd.Stderr = &out
+	cmd.Stderr = &stderr
 	must(t, cmd.Start())
 	lines := bufio.NewScanner(stdout)
 	for lines.Scan() {
@@ -93,7 +94,7 @@ func TestADemoWhoseTerminalIsClosedLeavesNothing(t *testing.T) {
 	}
 	err = cmd.Wait()
 	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 130 {
-		t.Errorf("it ended with %v:\n%s", err, &out)
+		t.Errorf("it ended with %v:\n%s%s", err, &out, &stderr)
 	}
 	nothingLeft(t, temp)
 }

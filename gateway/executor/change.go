@@ -73,6 +73,7 @@ func (e *Executor) write(ctx context.Context, t target, sink Sink, decide plan) 
 	if c.was, err = p.original(ctx, e.disk, t.limit, true, sink.Progress); err != nil {
 		return refused(err)
 	}
+	defer c.was.sha256() // whoever needs it or not, it is waited for
 	if err := p.creatable(); err != nil {
 		return refused(err)
 	}
@@ -360,6 +361,9 @@ func (c *change) takeBack(ctx context.Context, cause error) turn.Result {
 
 // now says what the file is, for a caller who wants to try again.
 func (c *change) now(ctx context.Context) string {
+	if c.p.moved() {
+		return "The folder that it lay in was moved or replaced"
+	}
 	o, err := c.p.original(ctx, c.e.disk, maxWrite, false, func(int64) {})
 	switch {
 	case err != nil:
@@ -367,7 +371,7 @@ func (c *change) now(ctx context.Context) string {
 	case !o.exists:
 		return "It does not exist now"
 	}
-	return fmt.Sprintf("It has %s now, SHA-256 %s; read it again", count(int64(len(o.content)), "byte"), o.sha256)
+	return fmt.Sprintf("It has %s now, SHA-256 %s; read it again", count(int64(len(o.content)), "byte"), o.sha256())
 }
 
 // unsure leaves everything to Settle: nobody can tell yet what is durable.

@@ -27,21 +27,13 @@ import (
 // canonical form (RFC 8785). Every error is a *turn.Refusal that names the
 // argument.
 func (e *Executor) Check(scope Scope, name string, raw json.RawMessage) (turn.ToolCall, error) {
-	tools := e.Tools(scope.Profile, scope.Subagent)
-	i := slices.IndexFunc(tools, func(t Tool) bool { return t.Name == name })
-	if i < 0 {
-		return turn.ToolCall{}, turn.Refuse(turn.ProfileViolation, "%s is not a tool of this session; its tools are %s", showName(clip(name, 80)), usableNames(tools))
-	}
-	if !tools[i].Available {
-		return turn.ToolCall{}, turn.Refuse(turn.ToolUnavailable, "%s cannot be used on this gateway yet; %s can", name, usableNames(tools))
+	if err := e.admit(scope, name); err != nil {
+		return turn.ToolCall{}, err
 	}
 	if len(raw) == 0 {
 		raw = json.RawMessage("{}")
 	}
-	if err := checkStrict(raw); err != nil {
-		return turn.ToolCall{}, err
-	}
-	if err := e.checkSchema(name, raw); err != nil {
+	if err := e.examine(name, raw); err != nil {
 		return turn.ToolCall{}, err
 	}
 	if err := checkSense(name, raw); err != nil {
@@ -52,6 +44,29 @@ func (e *Executor) Check(scope Scope, name string, raw json.RawMessage) (turn.To
 		return turn.ToolCall{}, turn.RefuseFor(turn.InvalidArguments, err, "the arguments have no canonical form")
 	}
 	return turn.ToolCall{Name: name, Arguments: json.RawMessage(canonical)}, nil
+}
+
+// admit refuses a tool that the session does not have or that cannot be used.
+func (e *Executor) admit(scope Scope, name string) error {
+	tools := e.Tools(scope.Profile, scope.Subagent)
+	i := slices.IndexFunc(tools, func(t Tool) bool { return t.Name == name })
+	if i < 0 {
+		return turn.Refuse(turn.ProfileViolation, "%s is not a tool of this session; its tools are %s", showName(clip(name, 80)), usableNames(tools))
+	}
+	if !tools[i].Available {
+		return turn.Refuse(turn.ToolUnavailable, "%s cannot be used on this gateway yet; %s can", name, usableNames(tools))
+	}
+	return nil
+}
+
+// examine refuses arguments that are not strict JSON or do not follow the
+// schema. They may be long, so it goes through them once.
+func (e *Executor) examine(name string, raw []byte) error {
+	doc, err := readStrict(raw)
+	if err != nil {
+		return err
+	}
+	return e.checkSchema(name, doc)
 }
 
 // usableNames lists the tools that can be called now.
@@ -74,45 +89,92 @@ func badArgument(name, format string, args ...any) *turn.Refusal {
 	return &turn.Refusal{Code: turn.InvalidArguments, Detail: detail}
 }
 
-// checkStrict refuses what JSON libraries read in different ways: duplicate
-// keys, invalid UTF-8, numbers that are no exact integers. NUL is refused
-// because no path, text or argument can carry it to where it should go.
-func checkStrict(raw []byte) error {
+// readStrict reads arguments as a schema wants them, and refuses what JSON
+// libraries read in different ways: duplicate keys, invalid UTF-8, numbers that
+// are no exact integers. NUL is refused because no path, text or argument can
+// carry it to where it should go.
+func readStrict(raw []byte) (any, error) {
 	dec := jsontext.NewDecoder(bytes.NewReader(raw))
 	if dec.PeekKind() != '{' {
-		return badArgument("", "the arguments must be one JSON object")
+		return nil, badArgument("", "the arguments must be one JSON object")
 	}
-	for {
-		tok, err := dec.ReadToken()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			name := argumentOf(dec.StackPointer())
-			if s, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-				name = argumentOf(s.JSONPointer)
-			}
-			switch {
-			case errors.Is(err, jsontext.ErrDuplicateName):
-				return badArgument(name, "stands more than once")
-			case strings.Contains(err.Error(), "UTF-8"), strings.Contains(err.Error(), "surrogate"):
-				return badArgument(name, "is not valid Unicode")
-			}
-			return &turn.Refusal{Code: turn.InvalidArguments, Detail: strings.TrimPrefix(name+": not valid JSON", ": "), Cause: err}
-		}
-		name := argumentOf(dec.StackPointer())
-		switch tok.Kind() {
-		case '"':
-			if strings.ContainsRune(tok.String(), 0) {
-				return badArgument(name, "must not contain a NUL character")
-			}
-		case '0':
-			n, err := strconv.ParseInt(tok.String(), 10, 64)
-			if err != nil || n > turn.MaxInteger || n < -turn.MaxInteger {
-				return badArgument(name, "must be a whole number up to %d, got %s", turn.MaxInteger, clip(tok.String(), 40))
-			}
-		}
+	doc, err := readValue(dec)
+	if err != nil {
+		return nil, err
 	}
+	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
+		return nil, badArgument("", "the arguments must be one JSON object")
+	}
+	return doc, nil
+}
+
+// readValue reads one value.
+func readValue(dec *jsontext.Decoder) (any, error) {
+	tok, err := readToken(dec)
+	if err != nil {
+		return nil, err
+	}
+	switch tok.Kind() {
+	case '{':
+		object := map[string]any{}
+		for dec.PeekKind() != '}' {
+			key, err := readToken(dec)
+			if err != nil {
+				return nil, err
+			}
+			name := key.String()
+			if object[name], err = readValue(dec); err != nil {
+				return nil, err
+			}
+		}
+		_, err := readToken(dec)
+		return object, err
+	case '[':
+		list := []any{}
+		for dec.PeekKind() != ']' {
+			item, err := readValue(dec)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, item)
+		}
+		_, err := readToken(dec)
+		return list, err
+	case '"':
+		text := tok.String()
+		if strings.IndexByte(text, 0) >= 0 {
+			return nil, badArgument(argumentOf(dec.StackPointer()), "must not contain a NUL character")
+		}
+		return text, nil
+	case '0':
+		n, err := strconv.ParseInt(tok.String(), 10, 64)
+		if err != nil || n > turn.MaxInteger || n < -turn.MaxInteger {
+			return nil, badArgument(argumentOf(dec.StackPointer()), "must be a whole number up to %d, got %s", turn.MaxInteger, clip(tok.String(), 40))
+		}
+		return json.Number(tok.String()), nil
+	case 't', 'f':
+		return tok.Kind() == 't', nil
+	}
+	return nil, nil
+}
+
+// readToken reads one token, and says of an error which argument it is about.
+func readToken(dec *jsontext.Decoder) (jsontext.Token, error) {
+	tok, err := dec.ReadToken()
+	if err == nil {
+		return tok, nil
+	}
+	name := argumentOf(dec.StackPointer())
+	if s, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		name = argumentOf(s.JSONPointer)
+	}
+	switch {
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		return tok, badArgument(name, "stands more than once")
+	case strings.Contains(err.Error(), "UTF-8"), strings.Contains(err.Error(), "surrogate"):
+		return tok, badArgument(name, "is not valid Unicode")
+	}
+	return tok, &turn.Refusal{Code: turn.InvalidArguments, Detail: strings.TrimPrefix(name+": not valid JSON", ": "), Cause: err}
 }
 
 // argumentOf returns the top-level key that a JSON pointer leads through.
@@ -143,12 +205,8 @@ func compileSchemas() (map[string]*jsonschema.Schema, error) {
 
 var english = message.NewPrinter(language.English)
 
-func (e *Executor) checkSchema(name string, raw []byte) error {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
-	if err != nil {
-		return turn.RefuseFor(turn.InvalidArguments, err, "the arguments are not valid JSON")
-	}
-	err = e.schemas[name].Validate(doc)
+func (e *Executor) checkSchema(name string, doc any) error {
+	err := e.schemas[name].Validate(doc)
 	if err == nil {
 		return nil
 	}

@@ -33,10 +33,10 @@ func (e *Executor) edit(ctx context.Context, scope Scope, raw json.RawMessage, s
 	if err != nil {
 		return result(err)
 	}
-	return e.write(ctx, t, sink, func(was *original) (proposal, error) { return a.plan(t, was) })
+	return e.write(ctx, t, sink, func(was *original) (proposal, error) { return a.plan(t, was, e.missTime) })
 }
 
-func (a editArguments) plan(t target, was *original) (proposal, error) {
+func (a editArguments) plan(t target, was *original, missTime time.Duration) (proposal, error) {
 	name := showName(t.asked)
 	if !was.exists {
 		return proposal{}, turn.Refuse(turn.NotFound, "%s does not exist; Write creates files", name)
@@ -49,7 +49,7 @@ func (a editArguments) plan(t target, was *original) (proposal, error) {
 	}
 	mark := bomLength(was.content)
 	text := flatten(was.content[mark:])
-	splices, err := a.splices(name, text)
+	splices, err := a.splices(name, text, missTime)
 	if err != nil {
 		return proposal{}, err
 	}
@@ -60,13 +60,12 @@ func (a editArguments) plan(t target, was *original) (proposal, error) {
 	if n := RunsByItself(t.real); n != "" {
 		notes = append(notes, n)
 	}
-	edited := apply(text.raw, splices)
-	if len(edited)+mark > maxWrite {
-		return proposal{}, turn.Refuse(turn.TooLarge, "%s would have %s; files up to %s can be changed", name, count(int64(len(edited)+mark), "byte"), count(maxWrite>>20, "MiB"))
+	edited := apply(was.content, mark, splices)
+	if len(edited) > maxWrite {
+		return proposal{}, turn.Refuse(turn.TooLarge, "%s would have %s; files up to %s can be changed", name, count(int64(len(edited)), "byte"), count(maxWrite>>20, "MiB"))
 	}
-	content := append(was.content[:mark:mark], edited...)
-	return proposal{content: content, notes: notes, say: func(w turn.WriteIntent) string {
-		return describe(w, "Edited") + notesText(notes) + "\n" + showChange(edited, splices)
+	return proposal{content: edited, notes: notes, say: func(w turn.WriteIntent) string {
+		return describe(w, "Edited") + notesText(notes) + "\n" + showChange(edited[mark:], splices)
 	}}, nil
 }
 
@@ -96,7 +95,7 @@ func endsNote(given string, splices []splice) string {
 }
 
 // splices finds what to replace by what, or says why not.
-func (a editArguments) splices(name string, t *flatText) ([]splice, error) {
+func (a editArguments) splices(name string, t *flatText, missTime time.Duration) ([]splice, error) {
 	old, repl := t.like(a.Old), t.like(a.New)
 	if bytes.IndexByte(t.flat, '\n') < 0 {
 		repl = a.New // no line end to keep: as it was given
@@ -107,7 +106,7 @@ func (a editArguments) splices(name string, t *flatText) ([]splice, error) {
 	needle := []byte(old)
 	first := bytes.Index(t.flat, needle)
 	if first < 0 {
-		return nil, turn.Refuse(turn.EditNotFound, "%s does not hold old_string, and nothing was changed. %s", name, nearMiss(t, a.Old, newBudget(nearMissTime)))
+		return nil, turn.Refuse(turn.EditNotFound, "%s does not hold old_string, and nothing was changed. %s", name, nearMiss(t, a.Old, newBudget(missTime)))
 	}
 	if !a.ReplaceAll {
 		// Overlapping ones count: which of them is meant is not clear either.

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -29,7 +30,9 @@ type Executor struct {
 	searchTime time.Duration
 	// folderPart is folderPart but in tests.
 	folderPart int
-	schemas    map[string]*jsonschema.Schema
+	// missTime is nearMissTime but in tests.
+	missTime time.Duration
+	schemas  map[string]*jsonschema.Schema
 	// disk is realDisk but in tests.
 	disk  disk
 	locks pathLocks
@@ -59,7 +62,7 @@ func New(cfg Config) (*Executor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make executor: %w", err)
 	}
-	return &Executor{protected: cfg.Protected, searchTime: cfg.SearchTime, folderPart: folderPart, schemas: schemas, disk: realDisk{}}, nil
+	return &Executor{protected: cfg.Protected, searchTime: cfg.SearchTime, folderPart: folderPart, missTime: nearMissTime, schemas: schemas, disk: realDisk{}}, nil
 }
 
 // Run runs one authorised call to its end and says how it went. A read that
@@ -75,8 +78,15 @@ func (e *Executor) Run(ctx context.Context, scope Scope, call turn.ToolCall, sin
 
 func (e *Executor) run(ctx context.Context, scope Scope, call turn.ToolCall, sink Sink) turn.Result {
 	// The arguments were checked before they were authorised; checking them
-	// again costs little and lets nothing run that the session may not do.
-	call, err := e.Check(scope, call.Name, call.Arguments)
+	// again costs little and lets nothing run that the session may not do. What
+	// only makes no sense is found by the tool itself.
+	if len(call.Arguments) == 0 {
+		call.Arguments = json.RawMessage("{}")
+	}
+	err := e.admit(scope, call.Name)
+	if err == nil {
+		err = e.examine(call.Name, call.Arguments)
+	}
 	if err != nil {
 		if r, ok := errors.AsType[*turn.Refusal](err); ok {
 			return turn.Failure(r.Code, r.Detail)

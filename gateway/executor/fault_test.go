@@ -87,7 +87,7 @@ func (f *fixture) afresh() {
 
 // restarted makes the executor anew, on a disk that is well.
 func (f *fixture) restarted() {
-	f.e = &Executor{protected: f.e.protected, searchTime: f.e.searchTime, folderPart: f.e.folderPart, schemas: f.e.schemas, disk: realDisk{}}
+	f.e = &Executor{protected: f.e.protected, searchTime: f.e.searchTime, folderPart: f.e.folderPart, missTime: f.e.missTime, schemas: f.e.schemas, disk: realDisk{}}
 }
 
 // holds reports whether the deed is done in the world.

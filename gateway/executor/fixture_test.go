@@ -79,6 +79,7 @@ func (f *fixture) stateAt(rel string) {
 	if f.e, err = New(Config{Protected: paths, SearchTime: time.Minute}); err != nil {
 		f.t.Fatal(err)
 	}
+	f.e.missTime = time.Minute // however busy the computer is
 }
 
 // path makes an absolute path of one relative to base.

@@ -1,9 +1,15 @@
 package executor
 
 import (
+	"os"
 	"testing"
 
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(killedIn); dir != "" {
+		writeAndBeKilled(dir)
+	}
+	goleak.VerifyTestMain(m)
+}

@@ -261,10 +261,20 @@ func spaceDifference(place []byte, old string) string {
 		return "white space: the file has tabs where old_string has spaces (tabs vs spaces)"
 	case tabs(p) < tabs(old):
 		return "white space: the file has spaces where old_string has tabs (tabs vs spaces)"
-	case strings.Count(strings.TrimSpace(p), "\n") != strings.Count(strings.TrimSpace(old), "\n"):
+	case !strings.Contains(onlyBreaks(p), onlyBreaks(strings.TrimSpace(old))):
 		return "white space: its line breaks"
 	}
 	return "white space"
+}
+
+// onlyBreaks is s without any white space but line ends.
+func onlyBreaks(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && isBlank(r) {
+			return -1
+		}
+		return r
+	}, s)
 }
 
 // lines names the lines of a place.

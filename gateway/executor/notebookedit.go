@@ -111,20 +111,19 @@ func (a notebookArguments) plan(t target, was *original) (proposal, error) {
 		return proposal{}, err
 	}
 	slices.SortStableFunc(c.splices, func(a, b splice) int { return cmp.Compare(a.from, b.from) })
-	edited := apply(n.raw, c.splices)
-	if len(edited)+mark > maxNotebook {
-		return proposal{}, turn.Refuse(turn.TooLarge, "%s would have %s; notebooks up to %s can be changed", name, count(int64(len(edited)+mark), "byte"), count(maxNotebook>>20, "MiB"))
+	edited := apply(was.content, mark, c.splices)
+	if len(edited) > maxNotebook {
+		return proposal{}, turn.Refuse(turn.TooLarge, "%s would have %s; notebooks up to %s can be changed", name, count(int64(len(edited)), "byte"), count(maxNotebook>>20, "MiB"))
 	}
 	// What was spliced together is read once more before it goes to the disk.
-	after, err := parseNotebook(name, edited)
+	after, err := parseNotebook(name, edited[mark:])
 	if err != nil || len(after.cells) != c.cells {
 		return proposal{}, turn.RefuseFor(turn.InternalError, err, "the change of %s would not have been a valid notebook, so nothing was written", name)
 	}
 	if c.made >= 0 {
 		c.says = fmt.Sprintf("Inserted a %s cell as cell %d of %d, handle %s.", a.Type, c.made+1, c.cells, after.cells[c.made].handle) + c.says
 	}
-	content := append(was.content[:mark:mark], edited...)
-	return proposal{content: content, notes: c.notes, say: func(w turn.WriteIntent) string {
+	return proposal{content: edited, notes: c.notes, say: func(w turn.WriteIntent) string {
 		return describe(w, "Edited") + "\n" + c.says + notesText(c.notes)
 	}}, nil
 }

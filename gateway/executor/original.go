@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -22,7 +23,15 @@ type original struct {
 	info    fileInfo
 	attr    *attributes
 	content []byte
-	sha256  string // of content
+	sum     *digest // of content
+}
+
+// sha256 is the hash of the content, "" of a file that is absent.
+func (o *original) sha256() string {
+	if !o.exists {
+		return ""
+	}
+	return o.sum.wait()
 }
 
 // state is the original as a ledger keeps it.
@@ -30,12 +39,37 @@ func (o *original) state() turn.FileState {
 	if !o.exists {
 		return turn.Absent
 	}
-	return turn.FileState{Exists: true, SHA256: o.sha256, Bytes: int64(len(o.content)), Mode: o.attr.mode}
+	return turn.FileState{Exists: true, SHA256: o.sha256(), Bytes: int64(len(o.content)), Mode: o.attr.mode}
 }
 
 func hashOf(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
+}
+
+// digest is the hash of a content that is computed while others look at it.
+type digest struct {
+	work sync.WaitGroup
+	sum  string
+}
+
+// aloneBelow is up to how many bytes a hash is not worth a goroutine.
+const aloneBelow = 256 << 10
+
+// digestOf begins to hash b, which nobody may change. Somebody has to wait.
+func digestOf(b []byte) *digest {
+	d := &digest{}
+	if len(b) <= aloneBelow {
+		d.sum = hashOf(b)
+	} else {
+		d.work.Go(func() { d.sum = hashOf(b) })
+	}
+	return d
+}
+
+func (d *digest) wait() string {
+	d.work.Wait()
+	return d.sum
 }
 
 // inspect looks at the file of p without opening it. It returns false if there
@@ -112,7 +146,7 @@ func (p *place) original(ctx context.Context, d disk, limit int64, wants bool, p
 		}
 		return nil, p.unreadable(err)
 	}
-	o.sha256 = hashOf(o.content)
+	o.sum = digestOf(o.content)
 	return o, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"deckhand/gateway/turn"
 )
@@ -50,7 +51,7 @@ func (a writeArguments) plan(t target, was *original) (proposal, error) {
 		}
 		content, kept = likeBefore(a.Content, was.content)
 		if bytes.Equal(content, was.content) {
-			return proposal{nothing: fmt.Sprintf("%s already has exactly this content (SHA-256 %s); nothing was written.", showName(t.asked), was.sha256)}, nil
+			return proposal{nothing: fmt.Sprintf("%s already has exactly this content (SHA-256 %s); nothing was written.", showName(t.asked), was.sha256())}, nil
 		}
 	}
 	notes := kept
@@ -73,31 +74,32 @@ func (a writeArguments) plan(t target, was *original) (proposal, error) {
 // expect compares a file with what the caller read before, if that was said.
 func expect(sha256 string, t target, was *original) error {
 	switch {
-	case sha256 == "" || sha256 == was.sha256:
+	case sha256 == "" || sha256 == was.sha256():
 		return nil
 	case !was.exists:
 		return turn.Refuse(turn.FileChanged, "%s does not exist, although expected_sha256 was given", showName(t.asked))
 	}
-	return turn.Refuse(turn.FileChanged, "%s is not what expected_sha256 says: it has %s and the SHA-256 %s now. Read it again", showName(t.asked), count(int64(len(was.content)), "byte"), was.sha256)
+	return turn.Refuse(turn.FileChanged, "%s is not what expected_sha256 says: it has %s and the SHA-256 %s now. Read it again", showName(t.asked), count(int64(len(was.content)), "byte"), was.sha256())
 }
 
 // mustBeText refuses to change what is not UTF-8 text: to write it back would
 // damage it or hide that it is something else.
 func mustBeText(asked string, content []byte) error {
-	var c utf8Check
-	c.lines = true
-	if nul := c.add(content); nul >= 0 {
+	nul := bytes.IndexByte(content, 0)
+	if nul < 0 && utf8.Valid(content) {
+		return nil
+	}
+	if nul >= 0 {
 		hint := ""
 		if bytes.HasPrefix(content, []byte("\xff\xfe")) || bytes.HasPrefix(content, []byte("\xfe\xff")) {
 			hint = "; it looks like UTF-16 text"
 		}
 		return turn.Refuse(turn.NotUTF8, "%s is binary and is not changed: a NUL byte stands at byte offset %d%s", showName(asked), nul, hint)
 	}
+	c := utf8Check{lines: true}
+	c.add(content)
 	c.end()
-	if c.bad != nil {
-		return turn.Refuse(turn.NotUTF8, "%s is not UTF-8 text and is not changed, because that would damage it: the first bad byte is 0x%02x at byte offset %d (line %d)", showName(asked), c.bad.value, c.bad.at, c.bad.line)
-	}
-	return nil
+	return turn.Refuse(turn.NotUTF8, "%s is not UTF-8 text and is not changed, because that would damage it: the first bad byte is 0x%02x at byte offset %d (line %d)", showName(asked), c.bad.value, c.bad.at, c.bad.line)
 }
 
 const bom = "\uFEFF"

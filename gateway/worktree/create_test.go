@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"deckhand/gateway/turn"
 	"os"
 	"path/filepath"
 	"strings"
@@ -100,14 +101,14 @@ func TestCreateAgainRefusesWhatTookThePlaceOfTheWorktree(t *testing.T) {
 	w.write("a.txt", "2\n")
 	w.commit("second")
 	_, err = w.k.Create(t.Context(), w.inspect(), plan)
-	refused(t, err, WorktreeChanged, "another commit")
+	refused(t, err, turn.WorktreeChanged, "another commit")
 	w.must(os.Rename(tree.Path, tree.Path+"-x"))
 	w.must(os.CopyFS(tree.Path, os.DirFS(tree.Path+"-x")))
 	_, err = w.k.Create(t.Context(), source, plan)
-	refused(t, err, WorktreeChanged, "another directory")
+	refused(t, err, turn.WorktreeChanged, "another directory")
 	w.must(os.RemoveAll(tree.Path))
 	_, err = w.k.Create(t.Context(), source, plan)
-	refused(t, err, WorktreeChanged, "removed")
+	refused(t, err, turn.WorktreeChanged, "removed")
 }
 
 func TestBenchesOfACrashAreSweptAfterADay(t *testing.T) {

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"deckhand/gateway/protected"
 )
 
@@ -131,11 +133,18 @@ func TestAWorktreeIsHeldUntilTheLastGitHasEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &runner{git: script(t, "while ! [ -e '"+end+"' ]; do sleep 0.01; done\n"), empty: t.TempDir(), timeout: time.Minute}
+	// A descriptor of its own for the call, since release closes the first.
+	fd, err := unix.Dup(int(held.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	passed := os.NewFile(uintptr(fd), held.Name())
+	defer passed.Close()
 	done := make(chan error, 1)
 	started := make(chan struct{})
 	go func() {
 		close(started)
-		_, err := r.run(t.Context(), command{args: []string{"status"}, held: held})
+		_, err := r.run(t.Context(), command{args: []string{"status"}, held: passed})
 		done <- err
 	}()
 	<-started

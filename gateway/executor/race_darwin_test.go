@@ -1,0 +1,8 @@
+package executor
+
+import "golang.org/x/sys/unix"
+
+// exchange swaps two names in one step.
+func exchange(a, b string) error {
+	return unix.RenameatxNp(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_SWAP)
+}
