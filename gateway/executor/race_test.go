@@ -87,7 +87,8 @@ func TestNoWriteFollowsAFileThatBecomesALink(t *testing.T) {
 	if d := differences(before, tree(t, f.path("outside"))); d != "" {
 		t.Errorf("outside the root:\n%s", d)
 	}
-	if outcomes[""] == 0 || outcomes[turn.SymlinkRefused] == 0 {
+	// Which refusal a lost race brings depends on where the write was.
+	if outcomes[""] == 0 || len(outcomes) < 2 {
 		t.Errorf("%v: there was no race", outcomes)
 	}
 	f.noTemporary()
