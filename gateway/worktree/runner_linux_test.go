@@ -134,12 +134,11 @@ func TestAWorktreeIsHeldUntilTheLastGitHasEnded(t *testing.T) {
 	}
 	r := &runner{git: script(t, "while ! [ -e '"+end+"' ]; do sleep 0.01; done\n"), empty: t.TempDir(), timeout: time.Minute}
 	// A descriptor of its own for the call, since release closes the first.
-	fd, err := unix.Dup(int(held.Fd()))
+	fd, err := unix.FcntlInt(held.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	passed := os.NewFile(uintptr(fd), held.Name())
-	defer passed.Close()
 	done := make(chan error, 1)
 	started := make(chan struct{})
 	go func() {
@@ -169,6 +168,7 @@ func TestAWorktreeIsHeldUntilTheLastGitHasEnded(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
+	passed.Close()
 	_, again, err := k.hold(t.Context(), "ses_abcdefgh")
 	if err != nil {
 		t.Fatal(err)
