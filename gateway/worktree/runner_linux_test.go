@@ -132,7 +132,7 @@ func TestAWorktreeIsHeldUntilTheLastGitHasEnded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &runner{git: script(t, "while ! [ -e '"+end+"' ]; do sleep 0.01; done\n"), empty: t.TempDir(), timeout: time.Minute}
+	r := &runner{git: script(t, "echo started\nwhile ! [ -e '"+end+"' ]; do sleep 0.01; done\n"), empty: t.TempDir(), timeout: time.Minute}
 	// A descriptor of its own for the call, since release closes the first.
 	fd, err := unix.FcntlInt(held.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
@@ -140,17 +140,12 @@ func TestAWorktreeIsHeldUntilTheLastGitHasEnded(t *testing.T) {
 	}
 	passed := os.NewFile(uintptr(fd), held.Name())
 	done := make(chan error, 1)
-	started := make(chan struct{})
+	started := make(signal)
 	go func() {
-		close(started)
-		_, err := r.run(t.Context(), command{args: []string{"status"}, held: passed})
+		_, err := r.run(t.Context(), command{args: []string{"status"}, held: held, stdout: started})
 		done <- err
 	}()
 	<-started
-	// Its own descriptor is what keeps the lock, once it has one.
-	for !inherited(t, held) {
-		time.Sleep(time.Millisecond)
-	}
 	release()
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
@@ -176,17 +171,10 @@ func TestAWorktreeIsHeldUntilTheLastGitHasEnded(t *testing.T) {
 	again()
 }
 
-// inherited reports whether another process has the file open.
-func inherited(t *testing.T, file *os.File) bool {
-	t.Helper()
-	fds, err := filepath.Glob("/proc/[0-9]*/fd/3")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, fd := range fds {
-		if target, err := os.Readlink(fd); err == nil && target == file.Name() && !strings.Contains(fd, fmt.Sprintf("/proc/%d/", os.Getpid())) {
-			return true
-		}
-	}
-	return false
+// signal is closed by the first thing that is written to it.
+type signal chan struct{}
+
+func (s signal) Write(p []byte) (int, error) {
+	close(s)
+	return len(p), nil
 }
