@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"deckhand/gateway/protected"
 )
 
@@ -133,12 +131,6 @@ func TestAWorktreeIsHeldUntilTheLastGitHasEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &runner{git: script(t, "echo started\nwhile ! [ -e '"+end+"' ]; do sleep 0.01; done\n"), empty: t.TempDir(), timeout: time.Minute}
-	// A descriptor of its own for the call, since release closes the first.
-	fd, err := unix.FcntlInt(held.Fd(), unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	passed := os.NewFile(uintptr(fd), held.Name())
 	done := make(chan error, 1)
 	started := make(signal)
 	go func() {
@@ -163,7 +155,6 @@ func TestAWorktreeIsHeldUntilTheLastGitHasEnded(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	passed.Close()
 	_, again, err := k.hold(t.Context(), "ses_abcdefgh")
 	if err != nil {
 		t.Fatal(err)
