@@ -96,25 +96,37 @@ func TestRightsThatAreBoundToContentAreNotPassedOn(t *testing.T) {
 // TestFilesThatMayNotBeChangedByFlagAreRefused has files of chattr +i and +a.
 func TestFilesThatMayNotBeChangedByFlagAreRefused(t *testing.T) {
 	f := newWriting(t)
-	for flag, code := range map[int]turn.Code{immutable: turn.OSPermissionDenied, appendOnly: turn.OSPermissionDenied} {
+	for _, flag := range []uint32{immutable, appendOnly} {
 		f.write("work/fixed", "a\n")
-		fd, err := unix.Open(f.path("work/fixed"), unix.O_RDONLY, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer unix.Close(fd)
-		if err := unix.IoctlSetPointerInt(fd, unix.FS_IOC_SETFLAGS, flag); err != nil {
-			t.Fatal(err)
-		}
+		flagged(t, f.path("work/fixed"), flag)
 		before := tree(t, f.work)
-		if r := f.run("Write", args{"file_path": "fixed", "content": "b"}); r.Code != code || r.Outcome != turn.Error {
+		if r := f.run("Write", args{"file_path": "fixed", "content": "b"}); r.Code != turn.OSPermissionDenied || r.Outcome != turn.Error {
 			t.Errorf("flag %x: %s: %s", flag, r.Code, r.Text)
 		}
 		if d := differences(before, tree(t, f.work)); d != "" {
 			t.Error(d)
 		}
-		if err := unix.IoctlSetPointerInt(fd, unix.FS_IOC_SETFLAGS, 0); err != nil {
-			t.Fatal(err)
-		}
+		flagged(t, f.path("work/fixed"), 0)
+	}
+}
+
+// flagged sets one of the two flags of a file, or none, and leaves the flags
+// that are the file system's own. The test leaves no file that cannot be removed.
+func flagged(t *testing.T, path string, flag uint32) {
+	t.Helper()
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	old, err := unix.IoctlGetUint32(fd, unix.FS_IOC_GETFLAGS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetPointerInt(fd, unix.FS_IOC_SETFLAGS, int(old&^(immutable|appendOnly)|flag)); err != nil {
+		t.Fatal(err)
+	}
+	if flag != 0 {
+		t.Cleanup(func() { flagged(t, path, 0) })
 	}
 }

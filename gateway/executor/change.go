@@ -242,62 +242,6 @@ func (c *change) writeBeside(ctx context.Context, wanted proposal) (err error) {
 	return d.syncFile(fd)
 }
 
-// errChanged says that the file is not what it was when it was read.
-var errChanged = errors.New("changed meanwhile")
-
-// compare makes sure, as late as can be, that the file is still what it was
-// when the new content was made of it, byte by byte, and its folder where it
-// was.
-func (c *change) compare(ctx context.Context) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if c.p.moved() {
-		return errChanged
-	}
-	info, err := statIn(c.p.dir, c.p.name)
-	if errors.Is(err, unix.ENOENT) && !c.was.exists {
-		return nil
-	}
-	if err != nil && !errors.Is(err, unix.ENOENT) {
-		return err
-	}
-	if err != nil || !c.was.exists || info.kind != regularFile || info.links != 1 || info.dev != c.was.info.dev || info.ino != c.was.info.ino {
-		return errChanged
-	}
-	fd, err := c.e.disk.openFile(c.p.dir, c.p.name)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(fd)
-	if info, err = statFD(fd); err != nil {
-		return err
-	}
-	if info.dev != c.was.info.dev || info.ino != c.was.info.ino || info.size != int64(len(c.was.content)) {
-		return errChanged
-	}
-	return c.compareContent(fd)
-}
-
-func (c *change) compareContent(fd int) error {
-	buf := make([]byte, min(chunk, len(c.was.content)+1))
-	for rest := c.was.content; ; {
-		n, err := c.e.disk.read(fd, buf)
-		if err != nil {
-			return err
-		}
-		if n > len(rest) || string(buf[:n]) != string(rest[:n]) {
-			return errChanged
-		}
-		if rest = rest[n:]; n == 0 {
-			if len(rest) > 0 {
-				return errChanged
-			}
-			return nil
-		}
-	}
-}
-
 // swap is the one step by which the file changes.
 func (c *change) swap(wanted proposal) error {
 	d := c.e.disk

@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"deckhand/gateway/turn"
 )
@@ -22,7 +25,7 @@ func TestNoWriteFollowsAFolderThatBecomesALink(t *testing.T) {
 	before := tree(t, f.path("outside"))
 	var stop atomic.Bool
 	var wg sync.WaitGroup
-	swaps := 0
+	r, swaps := dice(t), 0
 	wg.Go(func() {
 		for !stop.Load() {
 			// Folder and link exchange their names in one step.
@@ -31,10 +34,11 @@ func TestNoWriteFollowsAFolderThatBecomesALink(t *testing.T) {
 				return
 			}
 			swaps++
+			time.Sleep(time.Duration(r.IntN(300)) * time.Microsecond)
 		}
 	})
 	outcomes := map[turn.Code]int{}
-	for i := range 600 {
+	for i := 0; i < 300 || i < 20_000 && (outcomes[""] == 0 || len(outcomes) < 2); i++ {
 		name, a := "Write", args{"file_path": fmt.Sprintf("d/s/new%d/x", i%3), "content": fmt.Sprint(i)}
 		switch i % 3 {
 		case 1:
@@ -42,8 +46,7 @@ func TestNoWriteFollowsAFolderThatBecomesALink(t *testing.T) {
 		case 2:
 			name, a = "Edit", args{"file_path": "d/s/e.txt", "old_string": fmt.Sprint(i - 1), "new_string": fmt.Sprint(i)}
 		}
-		r := f.run(name, a)
-		outcomes[r.Code]++
+		outcomes[f.run(name, a).Code]++
 		if i%50 == 0 && len(f.intents) > 0 {
 			last := len(f.intents) - 1
 			f.e.Revert(t.Context(), f.intents[last], f.befores[last], f.sink())
@@ -55,7 +58,7 @@ func TestNoWriteFollowsAFolderThatBecomesALink(t *testing.T) {
 	if d := differences(before, tree(t, f.path("outside"))); d != "" {
 		t.Errorf("outside the root, after %d swaps:\n%s", swaps, d)
 	}
-	if swaps < 100 || outcomes[""] == 0 || len(outcomes) < 2 {
+	if outcomes[""] == 0 || len(outcomes) < 2 {
 		t.Errorf("%d swaps, %v: there was no race", swaps, outcomes)
 	}
 	f.noTemporary()
@@ -68,6 +71,7 @@ func TestNoWriteFollowsAFileThatBecomesALink(t *testing.T) {
 	f.write("outside/e.txt", "one\n")
 	f.symlink(f.path("outside/e.txt"), "work/l")
 	before := tree(t, f.path("outside"))
+	r := dice(t)
 	var stop atomic.Bool
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -76,10 +80,11 @@ func TestNoWriteFollowsAFileThatBecomesALink(t *testing.T) {
 				t.Error(err)
 				return
 			}
+			time.Sleep(time.Duration(r.IntN(300)) * time.Microsecond)
 		}
 	})
 	outcomes := map[turn.Code]int{}
-	for i := range 300 {
+	for i := 0; i < 300 || i < 20_000 && (outcomes[""] == 0 || len(outcomes) < 2); i++ {
 		outcomes[f.run("Write", args{"file_path": "e.txt", "content": fmt.Sprint(i)}).Code]++
 	}
 	stop.Store(true)
@@ -108,12 +113,13 @@ func TestAChangeBesideIsSeen(t *testing.T) {
 			}
 			return os.Rename(f.path("x"), f.path("work/d/e.txt"))
 		},
+		"made read-only":    func(f *fixture) error { return os.Chmod(f.path("work/d/e.txt"), 0o444) },
 		"removed":           func(f *fixture) error { return os.Remove(f.path("work/d/e.txt")) },
 		"given a link":      func(f *fixture) error { return os.Link(f.path("work/d/e.txt"), f.path("x")) },
 		"its folder moved":  func(f *fixture) error { return os.Rename(f.path("work/d"), f.path("moved")) },
 		"its folder a link": func(f *fixture) error { return exchange(f.path("work/d"), f.path("work/l")) },
 	} {
-		for _, step := range []string{string(BeforePrepare), string(AfterPrepare), "create", "write", "dress", string(TempSynced)} {
+		for _, step := range []string{string(BeforePrepare), string(AfterPrepare), "create", "write", "dress", string(TempSynced), "openFile", "read", "read to the end"} {
 			f := newFixture(t).writing()
 			f.write("work/d/e.txt", "one\n")
 			f.write("outside/e.txt", "one\n")
@@ -122,7 +128,18 @@ func TestAChangeBesideIsSeen(t *testing.T) {
 			done := false
 			var after map[string]string
 			disk.before = func(at string) {
-				if at != step || done {
+				// The file is opened and read, and again to be compared: first all
+				// of it, then its end.
+				comparing := slices.Index(disk.steps, string(TempSynced))
+				switch {
+				case done:
+					return
+				case step == "read to the end":
+					if comparing < 0 || strings.Count(strings.Join(disk.steps[comparing:], " "), "read") != 2 {
+						return
+					}
+					time.Sleep(20 * time.Millisecond) // clocks of file systems are coarse
+				case at != step || (at == "openFile" || at == "read") && comparing < 0:
 					return
 				}
 				done = true
@@ -186,6 +203,37 @@ func TestFoldersMadeTogether(t *testing.T) {
 		if r.Outcome != turn.OK || f.read(fmt.Sprintf("work/a/b/c/%d", i)) != "x" {
 			t.Errorf("%d: %s", i, r.Text)
 		}
+	}
+	f.noTemporary()
+}
+
+// TestWritesOfOneFileTakeTurns is E42: parallel calls have receipts of their own
+// and nothing is lost.
+func TestWritesOfOneFileTakeTurns(t *testing.T) {
+	f := newFixture(t).writing()
+	var text strings.Builder
+	const n = 24
+	for i := range n {
+		fmt.Fprintf(&text, "word%d.\n", i)
+	}
+	f.write("work/e.txt", text.String())
+	results := make([]turn.Result, n+1)
+	var wg sync.WaitGroup
+	for i := range n + 1 { // the last one is not there
+		wg.Go(func() {
+			raw := fmt.Appendf(nil, `{"file_path":"e.txt","old_string":"word%d.","new_string":"done%d."}`, i, i)
+			sink := Sink{Action: turn.NewActionID(), Prepare: func(turn.WriteIntent, []byte) error { return nil }}
+			results[i] = f.e.Run(t.Context(), f.scope, turn.ToolCall{Name: "Edit", Arguments: raw}, sink)
+		})
+	}
+	wg.Wait()
+	for i, r := range results {
+		if (r.Outcome == turn.OK) != (i < n) {
+			t.Errorf("%d: %s: %s", i, r.Code, r.Text)
+		}
+	}
+	if got, want := f.read("work/e.txt"), strings.ReplaceAll(text.String(), "word", "done"); got != want {
+		t.Errorf("%q", got)
 	}
 	f.noTemporary()
 }

@@ -250,6 +250,24 @@ func TestProtectedNamesAreNeverWritten(t *testing.T) {
 	f.wrote("Write", args{"file_path": "people/me/project/x", "content": "x"}, "people/me/project/x")
 }
 
+// TestHiddenFoldersUnderAnotherName moves folders of the two lists into the root
+// after they were seen: what they are counts, not what they are called.
+func TestHiddenFoldersUnderAnotherName(t *testing.T) {
+	f := newFixture(t).writing()
+	f.write("people/me/.config/autostart/x", "a\n")
+	f.refresh()
+	for from, to := range map[string]string{"people/me/.ssh": "work/keys", "people/me/.config/autostart": "work/plain"} {
+		if err := os.Rename(f.path(from), f.path(to)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.all("keys/new.ipynb", turn.ProtectedPath)
+	f.all("keys/id", turn.ProtectedPath)
+	f.all("keys/new/folder/x", turn.ProtectedPath)
+	f.all("plain/new.ipynb", turn.ProtectedPath)
+	f.all("plain/x", turn.ProtectedPath)
+}
+
 // TestCaseFoldedTwins is E33 for a file system that ignores case, as far as a
 // decision on names goes: every folder is told to be of such a one.
 func TestCaseFoldedTwins(t *testing.T) {
@@ -310,37 +328,6 @@ func TestCaseFoldedTwins(t *testing.T) {
 	}
 }
 
-// TestWritesOfOneFileTakeTurns is E42: parallel calls have receipts of their own
-// and nothing is lost.
-func TestWritesOfOneFileTakeTurns(t *testing.T) {
-	f := newFixture(t).writing()
-	var text strings.Builder
-	const n = 24
-	for i := range n {
-		fmt.Fprintf(&text, "word%d.\n", i)
-	}
-	f.write("work/e.txt", text.String())
-	results := make([]turn.Result, n+1)
-	var wg sync.WaitGroup
-	for i := range n + 1 { // the last one is not there
-		wg.Go(func() {
-			raw := fmt.Appendf(nil, `{"file_path":"e.txt","old_string":"word%d.","new_string":"done%d."}`, i, i)
-			sink := Sink{Action: turn.NewActionID(), Prepare: func(turn.WriteIntent, []byte) error { return nil }}
-			results[i] = f.e.Run(t.Context(), f.scope, turn.ToolCall{Name: "Edit", Arguments: raw}, sink)
-		})
-	}
-	wg.Wait()
-	for i, r := range results {
-		if (r.Outcome == turn.OK) != (i < n) {
-			t.Errorf("%d: %s: %s", i, r.Code, r.Text)
-		}
-	}
-	if got, want := f.read("work/e.txt"), strings.ReplaceAll(text.String(), "word", "done"); got != want {
-		t.Errorf("%q", got)
-	}
-	f.noTemporary()
-}
-
 func TestWhatIsNoWriteSessionDoesNotWrite(t *testing.T) {
 	f := newFixture(t)
 	f.write("work/e.txt", "a")
@@ -367,7 +354,23 @@ func TestWhatIsNoWriteSessionDoesNotWrite(t *testing.T) {
 	if r := f.e.Run(t.Context(), f.scope, call, f.sink()); r.Code != turn.OutsideWriteRoot {
 		t.Error(r)
 	}
-	if f.read("moved/e.txt") != "a" || len(f.intents) != 0 {
+	// Nor is one on the way to which something was.
+	f.write("outer/root/e.txt", "a")
+	f.scope.Root, f.scope.WorkingDirectory = f.path("outer/root"), f.path("outer/root")
+	p, err := enter(f.e.protected.View(), f.scope.Root, f.path("outer/root/e.txt"), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.close()
+	if err := os.Rename(f.path("outer"), f.path("elsewhere")); err != nil {
+		t.Fatal(err)
+	}
+	f.symlink("elsewhere", "outer")
+	if p, err := enter(f.e.protected.View(), f.scope.Root, f.path("outer/root/e.txt"), "x"); err == nil {
+		p.close()
+		t.Error("a root behind a link was entered")
+	}
+	if f.read("moved/e.txt") != "a" || f.read("elsewhere/root/e.txt") != "a" || len(f.intents) != 0 {
 		t.Error("it wrote")
 	}
 }
