@@ -236,3 +236,38 @@ func TestAWriteThatACrashInterruptsHappensOnce(t *testing.T) {
 		})
 	}
 }
+
+// TestAWriteThatNobodyCanTellEndsTheSession changes the file while the gateway
+// is dead in the middle of a write. The next gateway starts, repeats nothing,
+// leaves the file alone and says what it found.
+func TestAWriteThatNobodyCanTellEndsTheSession(t *testing.T) {
+	t.Parallel()
+	g := rig.Start(t, rig.With("DECKHAND_APPROVAL_DIRECT_WRITE=notify"), rig.CrashingAt(t, executor.AfterPrepare))
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.txt")
+	must(t, os.WriteFile(path, []byte("a\n"), 0o600))
+	s := g.Chat().Start(chatgpt.Start{WorkingDirectory: dir, Profile: "direct_write"})
+	s.Turn()
+	// The gateway dies during this call or soon after.
+	_, _ = s.Reply(t.Context(), chatgpt.Reply{Calls: []chatgpt.ToolCall{
+		fakechatgpt.Call("Edit", map[string]any{"file_path": "a.txt", "old_string": "a", "new_string": "aa"})}})
+	rig.Await(t, "the gateway to kill itself", func() bool { return !g.Running() })
+	must(t, os.WriteFile(path, []byte("somebody else's\n"), 0o600))
+	g.AgainPlain()
+	s = g.Chat().Join(s.ID, s.Lease, s.Token)
+	rig.Await(t, "the session to be stopped", func() bool {
+		answer, err := s.Status(t.Context(), 0)
+		must(t, err)
+		return answer.Status == "stopped"
+	})
+	stop := snapshotOf(t, s.Last).StopRequest
+	if stop == nil || stop.By != "gateway" || !strings.Contains(stop.Reason, path) {
+		t.Errorf("the stop: %+v", stop)
+	}
+	if got := content(t, path); got != "somebody else's\n" {
+		t.Errorf("the file is %q", got)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("beside the file there is %v, %v", left, err)
+	}
+}

@@ -205,8 +205,9 @@ func (l *Ledger) Recover(in RecoverInput) (Effect, error) {
 	return e, err
 }
 
-// StopInput asks for the end of a session, by the holder of its lease or, if
-// By is ByUser, by the person at the machine.
+// StopInput asks for the end of a session: by the holder of its lease if By is
+// ByChatGPT, else by the person at the machine or by the gateway itself, who
+// need neither lease nor key.
 type StopInput struct {
 	Input
 	Session turn.SessionID
@@ -224,7 +225,7 @@ func (l *Ledger) Stop(in StopInput) (Effect, error) {
 		if err != nil {
 			return err
 		}
-		if in.By != ByUser {
+		if in.By == ByChatGPT {
 			k, replayed, err := t.effect(in.Input)
 			if err != nil {
 				return err
@@ -258,7 +259,7 @@ func (l *Ledger) Stop(in StopInput) (Effect, error) {
 			s.Approval.State = ApprovalDenied
 		}
 		s.Stop = &StopRecord{RequestID: in.Key, Reason: in.Reason, By: in.By, At: t.now}
-		if in.By != ByUser {
+		if in.By == ByChatGPT {
 			s.Lease = s.Lease.Use()
 		}
 		if !t.hasOpenRun(s) {
@@ -269,7 +270,7 @@ func (l *Ledger) Stop(in StopInput) (Effect, error) {
 		if err := t.putSession(&s); err != nil {
 			return err
 		}
-		if in.By != ByUser {
+		if in.By == ByChatGPT {
 			if err := t.putEffect(in.Input, s); err != nil {
 				return err
 			}

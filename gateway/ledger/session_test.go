@@ -235,3 +235,20 @@ func TestEventsNameEveryChangeInOrder(t *testing.T) {
 		t.Errorf("events after 2, at most 1: %+v, %v", later, err)
 	}
 }
+
+// A write that nobody can tell the outcome of is stopped by the gateway, which
+// holds no lease.
+func TestTheGatewayStopsWithoutALease(t *testing.T) {
+	w := newWorld(t)
+	e := w.start("k")
+	w.offer(e.Run.ID, "d1")
+	in := stopInput(e, "act_1", ledger.ByGateway)
+	in.Lease = ""
+	if got, err := w.Stop(in); err != nil || got.Session.Status != turn.Stopping || got.Session.Stop.By != ledger.ByGateway {
+		t.Errorf("stop: %+v, %v", got.Session.Stop, err)
+	}
+	in = stopInput(e, "s1", ledger.ByChatGPT)
+	in.Lease = ""
+	_, err := w.Stop(in)
+	wantCode(t, err, turn.LeaseMismatch)
+}

@@ -71,22 +71,34 @@ func (e *Engine) resolveUndos() error {
 		return err
 	}
 	for _, a := range undos {
-		if err := e.resolveWrite(a); err != nil {
-			return err
-		}
-		now, err := e.ledger.Action(a.ID)
-		if err != nil {
-			return err
-		}
-		if now.State == turn.Finished {
-			continue
-		}
-		// It did not happen, and a person who still wants it asks again.
-		if _, err := e.ledger.Finish(a.ID, turn.Result{
-			Outcome: turn.OutcomeNotExecuted, Code: turn.NotExecuted, Text: "A crash came before this undo; the file is unchanged.",
-		}); err != nil {
+		if _, err := e.settleUndo(a.ID); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// settleUndo lets the file decide about an undo without a receipt, gives it one
+// and returns what that says.
+func (e *Engine) settleUndo(id turn.ActionID) (turn.Result, error) {
+	a, err := e.ledger.Action(id)
+	if err != nil {
+		return turn.Result{}, err
+	}
+	if err := e.resolveWrite(a); err != nil {
+		return turn.Result{}, err
+	}
+	if a, err = e.ledger.Action(id); err != nil {
+		return turn.Result{}, err
+	}
+	if a.State != turn.Finished {
+		// It did not happen, and a person who still wants it asks again.
+		if a, err = e.ledger.Finish(id, turn.Result{
+			Outcome: turn.OutcomeNotExecuted, Code: turn.NotExecuted, Text: "The undo was interrupted before it began; the file is unchanged.",
+		}); err != nil {
+			return turn.Result{}, err
+		}
+	}
+	text, err := e.ledger.Text(a.Text)
+	return turn.Result{Outcome: a.Receipt.Outcome, Code: a.Receipt.Code, Text: text, Write: a.Receipt.Write}, err
 }

@@ -176,7 +176,8 @@ type FileChange struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// StopMark is the request that ended the session. By is "chatgpt" or "user".
+// StopMark is the request that ended the session. By is "chatgpt", "user"
+// or, for a write whose outcome nobody can tell, "gateway".
 type StopMark struct {
 	RequestID turn.Key  `json:"request_id"`
 	Reason    string    `json:"reason"`

@@ -108,10 +108,12 @@ func (e *Engine) undoOne(ctx context.Context, a ledger.ActionRecord, dryRun bool
 		return turn.Result{}, err
 	}
 	result := e.cfg.Executor.Revert(context.WithoutCancel(ctx), *a.Intent, []byte(before), e.sink(undo.ID, nil))
-	if _, err := e.ledger.Finish(undo.ID, result); err != nil {
-		return result, err
+	if result.Outcome == turn.OutcomeInterrupted {
+		// It cannot tell whether it happened: the file decides, as after a crash.
+		return e.settleUndo(undo.ID)
 	}
-	return result, nil
+	_, err = e.ledger.Finish(undo.ID, result)
+	return result, err
 }
 
 // sink is where an action under way tells of itself.
