@@ -7,13 +7,14 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 20s
 DIR ?=
 SHORT ?=
+PREFIX ?= $(HOME)/.local
 
 # What the tests need to know. BBOLT_VERIFY makes the store check itself at
 # every transaction.
 TESTENV := DECKHAND_TEST_CLAUDE=$(CLAUDE) BBOLT_VERIFY=all
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test build demo test lint soak fuzz cover clean
+.PHONY: help setup setup-test build install demo test lint soak fuzz cover clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,6 +28,11 @@ setup-test: ## What setup does, and what the tests need beyond it
 build: ## Build bin/deckhand
 	@echo "build: bin/deckhand $(VERSION)"
 	@go build -trimpath -buildvcs=false -ldflags "-X main.release=$(VERSION)" -o bin/deckhand ./app
+
+install: build ## Put deckhand into PREFIX/bin (~/.local/bin)
+	@mkdir -p "$(PREFIX)/bin"
+	@install -m 0755 bin/deckhand "$(PREFIX)/bin/deckhand"
+	@echo "install: $(PREFIX)/bin/deckhand"
 
 demo: setup build ## Show the main job on a sample project, or on DIR=/some/project
 	@DECKHAND_CLAUDE=$(CLAUDE) bin/deckhand demo $(if $(DIR),"$(DIR)")

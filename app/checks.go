@@ -82,7 +82,7 @@ func (d *doctor) gateway(ctx context.Context) check {
 	switch {
 	case d.down == nil:
 	case errors.Is(d.down, admin.ErrNotRunning), errors.Is(d.down, fs.ErrNotExist):
-		return check{Name: name, Evidence: "not running"}.as(bad, "start it with: deckhand serve")
+		return check{Name: name, Evidence: "not running"}.as(bad, "start it with: %s", serveAs(os.Geteuid()))
 	default:
 		return check{Name: name, Evidence: message(d.down)}.as(bad, "%s", hintOf(d.down))
 	}
@@ -95,6 +95,14 @@ func (d *doctor) gateway(ctx context.Context) check {
 		return c.as(worry, "see the lines above")
 	}
 	return c
+}
+
+// serveAs is how a user starts the gateway.
+func serveAs(uid int) string {
+	if uid == 0 {
+		return "deckhand serve, as an ordinary user, or with --allow-root on a machine that holds nothing else"
+	}
+	return "deckhand serve"
 }
 
 // endpoint does what an MCP client does first, with the token.

@@ -16,6 +16,7 @@ func (a *app) configCommand() *cobra.Command {
 comes from. With --default, print a settings file in which every setting is
 explained; save it where "settings file" points to and change what you like.`,
 		Example: `  deckhand config
+  mkdir -p ~/.config/deckhand
   deckhand config --default > ~/.config/deckhand/config.toml`,
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {

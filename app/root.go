@@ -59,6 +59,7 @@ Without a command it runs the gateway, as "deckhand serve" does.`,
   deckhand stop 4k2m           end the run of session ses_4k2m…
   deckhand undo 4k2m           take back what it wrote
   deckhand doctor              what works, what does not, and what to do`,
+		Version:                    version(),
 		SilenceErrors:              true,
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
@@ -73,6 +74,7 @@ Without a command it runs the gateway, as "deckhand serve" does.`,
 			return withHint(usagef("there is no command %q", args[0]), "%s", hint)
 		},
 	}
+	root.SetVersionTemplate("deckhand {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return withHint(usageError{err}, "see %s --help", cmd.CommandPath())
 	})

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -96,16 +98,47 @@ func (a *app) serve(ctx context.Context, s Settings, allowRoot bool) (err error)
 	}
 	if err != nil {
 		log.Error("not started", "err", err)
-		return err
+		return explainTaken(err)
 	}
 	a.announce(s, g.LocalAddr())
+	warned := make(chan struct{})
+	go func() {
+		defer close(warned)
+		a.warn(ctx, g, log)
+	}()
 	err = g.Run(ctx)
+	<-warned
 	if err != nil && !errors.Is(err, context.Canceled) {
 		log.Error("ended", "err", err)
 		return err
 	}
 	log.Info("ended")
 	return nil
+}
+
+// warn says what keeps sessions from starting. It asks the gateway beside Run,
+// because that tests the sandbox, which takes a moment.
+func (a *app) warn(ctx context.Context, g *gateway.Gateway, log *slog.Logger) {
+	status, err := g.Status(ctx)
+	if err != nil || ctx.Err() != nil {
+		return
+	}
+	p := a.paint()
+	for _, w := range status.Warnings {
+		log.Warn("not ready", "warning", w)
+		a.printf("%s\n", p.yellow("▲ "+printable(w)))
+	}
+	if len(status.Warnings) > 0 {
+		a.printf("  deckhand doctor says what to do\n")
+	}
+}
+
+// explainTaken adds what to do when another program has the address.
+func explainTaken(err error) error {
+	if !errors.Is(err, syscall.EADDRINUSE) {
+		return err
+	}
+	return withHint(err, "another program has that address: end it, or choose a free one with --listen 127.0.0.1:0 and --connector-listen 127.0.0.1:0")
 }
 
 // announce tells a person where the gateway listens and how to go on.

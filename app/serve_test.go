@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -200,5 +201,43 @@ func TestWithoutAGatewayTheLedgerIsRead(t *testing.T) {
 		if r := w.run(args...); r.code != exitNotRunning || r.out != "" || !strings.Contains(r.err, "no gateway is running") {
 			t.Errorf("deckhand %s: %+v", strings.Join(args, " "), r)
 		}
+	}
+}
+
+func TestServeSaysWhatKeepsSessionsFromStarting(t *testing.T) {
+	w := newWorld(t)
+	w.env = append(w.env, "DECKHAND_CLAUDE="+realClaude(t), "DECKHAND_BUBBLEWRAP="+filepath.Join(w.home, "none"),
+		"DECKHAND_LISTEN=127.0.0.1:0", "DECKHAND_CONNECTOR_LISTEN=127.0.0.1:0")
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	out := &lines{got: make(chan string, 20)}
+	done := make(chan result, 1)
+	go func() { done <- w.runIn(ctx, out, "serve", "--allow-root") }()
+	for {
+		select {
+		case line := <-out.got:
+			if strings.Contains(line, "▲ No session can start") {
+				stop()
+			}
+		case r := <-done:
+			if ctx.Err() == nil {
+				t.Fatalf("serve ended without a warning: %+v", r)
+			}
+			return
+		}
+	}
+}
+
+func TestServeSaysWhatToDoAboutATakenAddress(t *testing.T) {
+	w := newWorld(t)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	w.env = append(w.env, "DECKHAND_CLAUDE="+realClaude(t), "DECKHAND_LISTEN="+taken.Addr().String(), "DECKHAND_CONNECTOR_LISTEN=127.0.0.1:0")
+	r := w.run("serve", "--allow-root")
+	if r.code != exitFailed || !strings.Contains(r.err, "--listen 127.0.0.1:0") {
+		t.Errorf("serve on a taken address: %+v", r)
 	}
 }
