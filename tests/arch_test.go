@@ -21,8 +21,10 @@ const module = "deckhand"
 
 // Modules that may be imported outside of the standard library.
 const (
+	modBeeep      = "github.com/gen2brain/beeep"
 	modBbolt      = "go.etcd.io/bbolt"
 	modCobra      = "github.com/spf13/cobra"
+	modDBus       = "github.com/godbus/dbus/v5"
 	modDiff       = "github.com/aymanbagabas/go-udiff"
 	modDoublestar = "github.com/bmatcuk/doublestar/v4"
 	modJSON       = "github.com/go-json-experiment/json"
@@ -30,7 +32,9 @@ const (
 	modLandlock   = "github.com/landlock-lsm/go-landlock"
 	modLumberjack = "gopkg.in/natefinch/lumberjack.v2"
 	modMCP        = "github.com/mark3labs/mcp-go"
+	modNotify     = "github.com/esiqveland/notify"
 	modSys        = "golang.org/x/sys"
+	modSystray    = "fyne.io/systray"
 	modText       = "golang.org/x/text"
 	modTOML       = "github.com/BurntSushi/toml"
 	modUUID       = "github.com/google/uuid"
@@ -52,7 +56,7 @@ var layers = []layer{
 	{"app", []string{"app/demo", "gateway", "gateway/admin", "gateway/control", "gateway/ledger", "gateway/runner",
 		"gateway/sandbox", "gateway/session", "gateway/shim", "gateway/turn", "tray"},
 		[]string{modCobra, modLumberjack, modSys, modTOML}},
-	{"tray", nil, []string{modText}},
+	{"tray", nil, []string{modBeeep, modDBus, modNotify, modSystray, modText}},
 
 	// The demo is a program of its own that speaks to a gateway from outside:
 	// over MCP as ChatGPT does, over the admin socket as a person does.

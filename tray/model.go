@@ -8,6 +8,10 @@ type Model struct {
 	Gateway Gateway
 	// Rows are the sessions, newest first.
 	Rows []Row
+	// FirstStart says that this user has not used Deckhand before.
+	FirstStart bool
+	// KeepAwake and StartAtLogin are switches of the app.
+	KeepAwake, StartAtLogin bool
 }
 
 // Gateway is the state of the gateway itself.
@@ -18,8 +22,16 @@ type Gateway struct {
 	PID     int
 	// Address is where local MCP clients connect.
 	Address string
-	// Connector is where ChatGPT's way in ends, or "" if it is not connected.
+	// Connector is where ChatGPT's way in ends, or "" if there is none.
 	Connector string
+	// Tunnel says how the way in fares, "" if there is nothing to say.
+	Tunnel string
+	// TunnelDown is since when nothing can come in; zero if it can.
+	TunnelDown time.Time
+	// Paused says that no session can start.
+	Paused bool
+	// AskBeforeWrite says that every session that writes is asked about.
+	AskBeforeWrite bool
 	// LastRequest is when ChatGPT last called; zero if it never did.
 	LastRequest time.Time
 	// Warnings are sentences that a person should read.
@@ -54,6 +66,12 @@ type Row struct {
 	Code string
 	// Tools are the names of the tools that run now.
 	Tools []string
+	// Source is the checkout that a worktree was made of, else "".
+	Source string
+	// Undoable says that there is a write to take back.
+	Undoable bool
+	// Generation is that of the approval that is asked for.
+	Generation int
 	// LeaseEnds is when the holder loses the session; zero if it cannot.
 	LeaseEnds time.Time
 	// TurnOpened is when the pending turn was published; zero if none is.

@@ -235,6 +235,18 @@ func GatewayLine(g Gateway) string {
 	return fmt.Sprintf("%s · pid %d", line, g.PID)
 }
 
+// TunnelLine says how ChatGPT's way in fares, "" if there is nothing to say.
+func TunnelLine(g Gateway, now time.Time) string {
+	if !g.Running || g.Tunnel == "" {
+		return ""
+	}
+	line := "Tunnel: " + Shorten(Clean(g.Tunnel), 72)
+	if !g.TunnelDown.IsZero() {
+		line = "▲ " + line + ", since " + Span(now.Sub(g.TunnelDown))
+	}
+	return line
+}
+
 // ConnectorLine says whether ChatGPT has a way in and when it last used it.
 func ConnectorLine(g Gateway, now time.Time) string {
 	if !g.Running {
