@@ -43,6 +43,9 @@ func TestWhatAPersonReads(t *testing.T) {
 		"apply.txt":          {"worktrees", "apply", "4k2mb"},
 		"apply-dry.txt":      {"worktrees", "apply", "4k2mb", "--dry-run"},
 		"commit.txt":         {"worktrees", "commit", "4k2mb", "-m", "docs: round up"},
+		"resume.txt":         {"resume"},
+		"ask.txt":            {"ask", "off"},
+		"stop-all.txt":       {"stop", "--all", "--reason", "wrong folder"},
 		"remove.txt":         {"worktrees", "remove", "4k2mb", "--force"},
 	} {
 		r := w.run(args...)

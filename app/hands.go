@@ -17,6 +17,7 @@ import (
 // ledger's lock for one command.
 type hands interface {
 	source
+	admin.Switches
 	admin.Undo
 	admin.Worktrees
 }

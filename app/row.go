@@ -42,7 +42,8 @@ func answerBy(r tray.Row, waiting []session.Waiting) tray.Row {
 // gatewayRow turns what a gateway says of itself into the menu's line.
 func gatewayRow(s admin.Status) tray.Gateway {
 	g := tray.Gateway{Running: true, Version: s.Version, PID: s.PID, Address: s.LocalAddress,
-		LastRequest: s.LastRequestAt, Warnings: s.Warnings}
+		LastRequest: s.LastRequestAt, Warnings: s.Warnings,
+		Paused: s.Switches.Paused, AskBeforeWrite: s.Switches.AskBeforeWrite}
 	if s.Connector != "none" {
 		g.Connector = s.ConnectorAddress
 	}

@@ -46,12 +46,21 @@ type engine struct {
 	changed  chan struct{}
 	reason   string
 	warnings []string
+	switches turn.Switches
 	local    string
 	waiting  []session.Waiting
 	written  map[turn.SessionID][]session.Write
 	trees    []session.Worktree
 	// asked are the calls that change something, with their arguments.
 	asked []string
+}
+
+func (e *engine) Switches(context.Context) (turn.Switches, error) { return e.switches, nil }
+
+func (e *engine) Flip(_ context.Context, which turn.Switch, on bool) (turn.Switches, error) {
+	s, err := e.switches.With(which, on)
+	e.switches = s
+	return s, err
 }
 
 func (e *engine) List(context.Context) ([]session.Summary, error) { return e.list, nil }
@@ -113,7 +122,7 @@ func (e *engine) happen(ev turn.Event) {
 
 func (e *engine) Status(context.Context) (admin.Status, error) {
 	return admin.Status{Version: version(), PID: 4711, StartedAt: noon.Add(-90 * time.Minute), LocalAddress: e.local,
-		ConnectorAddress: "127.0.0.1:7342", Connector: "none", Warnings: e.warnings,
+		ConnectorAddress: "127.0.0.1:7342", Connector: "none", Switches: e.switches, Warnings: e.warnings,
 		Sandbox: admin.Sandbox{OK: true, Kind: "bubblewrap"}}, nil
 }
 

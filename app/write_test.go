@@ -34,6 +34,32 @@ func TestWhatAPersonAsksForReachesTheGateway(t *testing.T) {
 	}
 }
 
+func TestSwitchesAreTurnedAndShown(t *testing.T) {
+	w := newWorld(t).serve()
+	for _, c := range []struct {
+		args []string
+		want turn.Switches
+	}{
+		{[]string{"pause"}, turn.Switches{Paused: true}},
+		{[]string{"ask", "on"}, turn.Switches{Paused: true, AskBeforeWrite: true}},
+		{[]string{"ask", "off"}, turn.Switches{Paused: true}},
+	} {
+		var got turn.Switches
+		r := w.run(append(c.args, "--json")...)
+		if err := json.Unmarshal([]byte(r.out), &got); err != nil || got != c.want {
+			t.Errorf("%v: %+v %v", c.args, r, err)
+		}
+	}
+	if r := w.run("sessions"); !strings.Contains(r.out, "paused, no session can start") {
+		t.Errorf("sessions does not say that it is paused:\n%s", r.out)
+	}
+	for _, args := range [][]string{{"ask"}, {"ask", "maybe"}, {"pause", "now"}} {
+		if r := w.run(args...); r.code != exitUsage {
+			t.Errorf("%v: %+v", args, r)
+		}
+	}
+}
+
 func TestWhatWasLeftAsItIsIsListedAndMakesTheExitCode(t *testing.T) {
 	w := newWorld(t).serve()
 	for name, args := range map[string][]string{

@@ -250,11 +250,15 @@ func (g *Gateway) RotateLocalToken() (string, error) { return g.token.rotate() }
 
 // Status is what the gateway says of itself to a person.
 func (g *Gateway) Status(ctx context.Context) (admin.Status, error) {
+	switches, err := g.engine.Switches(ctx)
+	if err != nil {
+		return admin.Status{}, err
+	}
 	claude, box, warnings := g.ready.report(ctx)
 	return admin.Status{
 		Version: g.cfg.Version, PID: os.Getpid(), StartedAt: g.started, StateDir: g.cfg.StateDir,
 		LocalAddress: g.LocalAddr(), ConnectorAddress: g.ConnectorAddr(), Connector: "none",
-		Claude: claude, Sandbox: box, Warnings: warnings, LastRequestAt: g.control.LastChatGPTRequest(),
+		Claude: claude, Sandbox: box, Switches: switches, Warnings: warnings, LastRequestAt: g.control.LastChatGPTRequest(),
 	}, nil
 }
 

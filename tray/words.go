@@ -232,7 +232,11 @@ func GatewayLine(g Gateway) string {
 	if g.Address != "" {
 		line += " · " + Clean(g.Address)
 	}
-	return fmt.Sprintf("%s · pid %d", line, g.PID)
+	line = fmt.Sprintf("%s · pid %d", line, g.PID)
+	if g.Paused {
+		line += " · paused, no session can start"
+	}
+	return line
 }
 
 // TunnelLine says how ChatGPT's way in fares, "" if there is nothing to say.

@@ -53,6 +53,15 @@ func TestEachCallReachesTheEngineAndComesBackWhole(t *testing.T) {
 	if token, err := w.client.Token(ctx); err != nil || token != "local-secret+" {
 		t.Errorf("Token after the rotation = %q, %v", token, err)
 	}
+	if s, err := w.client.Flip(ctx, turn.AskSwitch, true); err != nil || s != (turn.Switches{AskBeforeWrite: true}) {
+		t.Errorf("Flip = %+v, %v", s, err)
+	}
+	if s, err := w.client.Switches(ctx); err != nil || s != (turn.Switches{AskBeforeWrite: true}) {
+		t.Errorf("Switches = %+v, %v", s, err)
+	}
+	if _, err := w.client.Flip(ctx, "../token", true); err == nil || !strings.Contains(err.Error(), "no switch") {
+		t.Errorf("Flip of a switch that does not exist: %v", err)
+	}
 	w.stop()
 	for _, secret := range []string{"local-secret", "token of", w.client.secret.Reveal()} {
 		if strings.Contains(w.log.String(), secret) {

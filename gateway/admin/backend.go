@@ -32,6 +32,7 @@ type Backend interface {
 	// WaitEvents returns when there is an event with a number above after, or
 	// with the context's error when that ends first.
 	WaitEvents(ctx context.Context, after uint64) error
+	Switches
 	Undo
 	Worktrees
 }

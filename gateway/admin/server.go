@@ -86,6 +86,9 @@ func (s *Server) Handler() http.Handler {
 		routeToken:    s.token,
 		routeRotate:   s.rotate,
 
+		routeSwitches: s.switches,
+		routeFlip:     s.flip,
+
 		routeWaiting:     s.waiting,
 		routeApprove:     s.approve,
 		routeDeny:        s.deny,

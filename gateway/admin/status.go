@@ -1,6 +1,10 @@
 package admin
 
-import "time"
+import (
+	"time"
+
+	"deckhand/gateway/turn"
+)
 
 // Status is what a gateway says of itself. It holds no secret.
 type Status struct {
@@ -17,6 +21,8 @@ type Status struct {
 
 	Claude  Claude  `json:"claude"`
 	Sandbox Sandbox `json:"sandbox"`
+
+	Switches turn.Switches `json:"switches"`
 
 	Warnings []string `json:"warnings"`
 	// LastRequestAt is when ChatGPT last called; zero if it did not since the

@@ -30,6 +30,9 @@ const (
 	routeToken    = "POST /v1/token"
 	routeRotate   = "POST /v1/token/rotate"
 
+	routeSwitches = "GET /v1/switches"
+	routeFlip     = "POST /v1/switches/{switch}"
+
 	routeWaiting     = "GET /v1/waiting"
 	routeApprove     = "POST /v1/sessions/{id}/approve"
 	routeDeny        = "POST /v1/sessions/{id}/deny"
@@ -58,6 +61,10 @@ type sessionsAnswer struct {
 
 type stopRequest struct {
 	Reason string `json:"reason"`
+}
+
+type flipRequest struct {
+	On bool `json:"on"`
 }
 
 type waitingAnswer struct {

@@ -26,6 +26,8 @@ type engine struct {
 	// waiting gets a value each time a caller begins to wait.
 	waiting chan struct{}
 	fault   error
+	// switches are as the last call left them.
+	switches turn.Switches
 	// patch is written piece by piece, and then patchFault is the error.
 	patch      []string
 	patchFault error
@@ -52,6 +54,22 @@ func (e *engine) add(ids ...turn.SessionID) {
 	}
 	close(e.changed)
 	e.changed = make(chan struct{})
+}
+
+func (e *engine) Switches(context.Context) (turn.Switches, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.switches, nil
+}
+
+func (e *engine) Flip(_ context.Context, which turn.Switch, on bool) (turn.Switches, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s, err := e.switches.With(which, on)
+	if err == nil {
+		e.switches = s
+	}
+	return s, err
 }
 
 func (e *engine) List(context.Context) ([]session.Summary, error) {

@@ -49,6 +49,7 @@ var table = map[turn.Code]words{
 	turn.ClaudeNotFound:     {"Claude Code was not found on the user's computer.", "Ask the user to run: deckhand claude install"},
 	turn.SandboxUnavailable: {"The sandbox does not work on the user's computer, and nothing runs without it.", "Ask the user to run: deckhand doctor"},
 	turn.Capacity:           {"As many sessions are live as Deckhand allows.", "Stop a session that is no longer needed, or wait."},
+	turn.Paused:             {"The user has paused new sessions.", "Go on with a session that exists, or ask the user to resume them (deckhand resume)."},
 	turn.ShuttingDown:       {"Deckhand is closing.", "Call again in a moment with the same key; nothing is lost."},
 	turn.InternalError:      {"Something went wrong inside Deckhand.", "Read the state with native_session_status before going on; the cause is in Deckhand's log."},
 

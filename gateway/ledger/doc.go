@@ -9,7 +9,7 @@
 // version ("v"); a record of a newer version is refused, never guessed at.
 // Buckets:
 //
-//	meta      "format" → the version of this layout
+//	meta      "format" → the version of this layout, "switches" → turn.Switches
 //	sessions  session id → SessionRecord
 //	runs      run id → RunRecord
 //	turns     turn id → TurnRecord

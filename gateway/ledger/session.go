@@ -53,6 +53,11 @@ func (l *Ledger) Start(in StartInput) (Effect, error) {
 			e, err = t.replay(k.Session, k.Lease)
 			return err
 		}
+		if switches, err := t.switches(); err != nil {
+			return err
+		} else if switches.Paused {
+			return turn.Refuse(turn.Paused, "new sessions are paused at this computer")
+		}
 		s := SessionRecord{
 			V: recordVersion, ID: in.ID, ClaudeSession: in.ClaudeSession, Label: in.Label,
 			Profile: in.Profile, Subagent: in.Subagent, WorkingDirectory: in.WorkingDirectory, Workspace: in.Workspace,

@@ -41,7 +41,15 @@ const approvalFor = 10 * time.Minute
 // askFor returns how long a person is asked before a session starts, 0 if it
 // starts at once.
 func (e *Engine) askFor(profile turn.Profile, folder string) (time.Duration, error) {
-	switch e.policyOf(profile) {
+	policy := e.policyOf(profile)
+	switches, err := e.ledger.Switches()
+	if err != nil {
+		return 0, err
+	}
+	if switches.AskBeforeWrite && profile.Writes() && policy != DenyAlways {
+		policy = Ask
+	}
+	switch policy {
 	case DenyAlways:
 		return 0, turn.Refuse(turn.ApprovalDenied, "the user's settings refuse %s sessions", profile)
 	case Ask:

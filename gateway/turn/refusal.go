@@ -43,8 +43,10 @@ const (
 	ClaudeNotFound     Code = "claude_not_found"
 	SandboxUnavailable Code = "sandbox_unavailable"
 	Capacity           Code = "capacity"
-	ShuttingDown       Code = "shutting_down"
-	InternalError      Code = "internal_error"
+	// Paused: a person has paused new sessions.
+	Paused        Code = "paused"
+	ShuttingDown  Code = "shutting_down"
+	InternalError Code = "internal_error"
 )
 
 // Codes of Git and of worktrees.

@@ -1,0 +1,20 @@
+package session
+
+import (
+	"context"
+
+	"deckhand/gateway/turn"
+)
+
+// Switches says which switches are on.
+func (r *Reader) Switches(context.Context) (turn.Switches, error) { return r.ledger.Switches() }
+
+// Flip turns a switch for all sessions. A session that starts at the same time
+// counts as one that started before.
+func (e *Engine) Flip(_ context.Context, which turn.Switch, on bool) (turn.Switches, error) {
+	s, err := e.ledger.Flip(which, on)
+	if err == nil {
+		e.hub.publish("")
+	}
+	return s, err
+}
