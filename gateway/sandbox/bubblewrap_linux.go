@@ -21,6 +21,9 @@ const (
 	shmSize = 64 << 20
 )
 
+// stagePath is what SelfTest starts.
+func (*Launcher) stagePath() string { return stagePath }
+
 // baseTrees are the parts of the base system, as links on merged systems and
 // as directories on others.
 var baseTrees = []string{"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}

@@ -31,7 +31,6 @@ func TestCanariesGetOutWhereNothingHoldsThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ground.close()
-	ground.task.OwnTCP = ground.task.HostTCP
 	in, out, err := ground.files()
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +39,7 @@ func TestCanariesGetOutWhereNothingHoldsThem(t *testing.T) {
 	defer out.Close()
 	extra := tempFile(t, "")
 
-	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "stage", canariesArg)
+	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "stage", canariesArg, ground.task.HostTCP)
 	cmd.Env = append([]string{"SECRET_OF_THE_PARENT=1"}, probeEnv...)
 	cmd.Stdin, cmd.Stdout, cmd.ExtraFiles = in, out, []*os.File{extra}
 	if err := cmd.Run(); err != nil {

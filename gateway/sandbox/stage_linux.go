@@ -20,8 +20,8 @@ func Stage(args []string) int {
 	switch {
 	case len(args) == 0:
 		err = stage()
-	case len(args) == 1 && args[0] == canariesArg:
-		err = runCanaries(os.Stdin, os.Stdout)
+	case len(args) == 2 && args[0] == canariesArg:
+		err = runCanaries(os.Stdin, os.Stdout, args[1])
 	case len(args) == 1 && args[0] == lingerArg:
 		linger()
 	default:

@@ -1,3 +1,5 @@
+//go:build linux
+
 package sandbox
 
 import (
@@ -16,7 +18,7 @@ import (
 	"deckhand/gateway/turn"
 )
 
-// canaryPort is inside of the sandbox only; any would do.
+// canaryPort: any would do.
 const canaryPort = 20000
 
 // SelfTest starts the canaries in a sandbox and looks at how their attempts
@@ -62,7 +64,10 @@ func (l *Launcher) selfTest(ctx context.Context) (err error) {
 		Network:  PrivateLoopback,
 		Listen:   canaryPort,
 	}, Command{
-		Path: stagePath, Args: []string{"stage", canariesArg}, Env: ground.task.Env,
+		Path: l.stagePath(),
+		Build: func(addr string) (args, env []string) {
+			return []string{"stage", canariesArg, addr}, ground.task.Env
+		},
 		Stdin: in, Stdout: out,
 	})
 	if err != nil {
@@ -125,7 +130,8 @@ type canaryGround struct {
 }
 
 func newCanaryGround() (_ *canaryGround, err error) {
-	dir, err := os.MkdirTemp("", "deckhand-selftest-")
+	// A short name: a unix socket's path below it has about a hundred bytes.
+	dir, err := os.MkdirTemp("", "deckhand-")
 	if err != nil {
 		return nil, err
 	}
@@ -138,17 +144,17 @@ func newCanaryGround() (_ *canaryGround, err error) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, err
 	}
-	hostNet, err := os.Readlink("/proc/self/ns/net")
+	hostNet, err := hostNetwork()
 	if err != nil {
 		return nil, err
 	}
 	g.task = canaryTask{
-		Outside:  filepath.Join(dir, "outside"),
-		ReadOnly: filepath.Join(dir, "readonly"),
-		Writable: filepath.Join(dir, "writable"),
-		HostNet:  hostNet,
-		OwnTCP:   fmt.Sprintf("127.0.0.1:%d", canaryPort),
-		Env:      []string{"DECKHAND_CANARY=1"},
+		Outside:     filepath.Join(dir, "outside"),
+		ReadOnly:    filepath.Join(dir, "readonly"),
+		Writable:    filepath.Join(dir, "writable"),
+		HostNet:     hostNet,
+		HostProcess: os.Getpid(),
+		Env:         []string{"DECKHAND_CANARY=1"},
 	}
 	err = errors.Join(
 		os.Mkdir(g.task.ReadOnly, 0o700),
