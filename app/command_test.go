@@ -45,6 +45,7 @@ func TestWhatAPersonReads(t *testing.T) {
 		"commit.txt":         {"worktrees", "commit", "4k2mb", "-m", "docs: round up"},
 		"resume.txt":         {"resume"},
 		"ask.txt":            {"ask", "off"},
+		"awake.txt":          {"awake", "off"},
 		"stop-all.txt":       {"stop", "--all", "--reason", "wrong folder"},
 		"remove.txt":         {"worktrees", "remove", "4k2mb", "--force"},
 	} {

@@ -95,7 +95,7 @@ Without a command it runs the gateway, as "deckhand serve" does.`,
 	root.AddCommand(serve, a.demoCommand(), a.claudeCommand(), a.shimCommand(),
 		a.sessionsCommand(), a.showCommand(), a.logCommand(), a.doctorCommand(), a.configCommand(), a.versionCommand(),
 		a.approveCommand(), a.denyCommand(), a.undoCommand(), a.worktreesCommand(),
-		a.pauseCommand(), a.resumeCommand(), a.askCommand(),
+		a.pauseCommand(), a.resumeCommand(), a.askCommand(), a.awakeCommand(),
 		a.stopCommand(), a.recoverCommand(), a.promptCommand(), a.tokenCommand())
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
 		if !slices.Contains([]string{"auto", "always", "never"}, a.color) {

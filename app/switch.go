@@ -38,6 +38,17 @@ folders that you trusted before. With "off" the policies in the settings decide.
 	})
 }
 
+func (a *app) awakeCommand() *cobra.Command {
+	return a.onOff(turn.AwakeSwitch, &cobra.Command{
+		Use:   "awake on|off",
+		Short: "Keep this computer awake while a session runs, or do not",
+		Long: `With "on" this computer does not go to sleep by itself while a run is live. It
+still sleeps when you close the lid or tell it to.`,
+		Example: `  deckhand awake on
+  deckhand awake off`,
+	})
+}
+
 // onOff completes a command that turns a switch by its argument.
 func (a *app) onOff(which turn.Switch, cmd *cobra.Command) *cobra.Command {
 	cmd.GroupID, cmd.ValidArgs = groupAct, []string{"on", "off"}
@@ -78,4 +89,5 @@ func (a *app) flip(ctx context.Context, h hands, which turn.Switch, on bool) err
 var switchWords = map[turn.Switch]map[bool]string{
 	turn.PauseSwitch: {true: "Paused: no new session can start. Those that exist go on.", false: "New sessions can start."},
 	turn.AskSwitch:   {true: "Every session that wants to write asks you first.", false: "The settings say when a session that wants to write asks you."},
+	turn.AwakeSwitch: {true: "This computer stays awake while a session runs.", false: "This computer sleeps as it always does."},
 }

@@ -42,7 +42,8 @@ func TestSwitchesAreTurnedAndShown(t *testing.T) {
 	}{
 		{[]string{"pause"}, turn.Switches{Paused: true}},
 		{[]string{"ask", "on"}, turn.Switches{Paused: true, AskBeforeWrite: true}},
-		{[]string{"ask", "off"}, turn.Switches{Paused: true}},
+		{[]string{"awake", "on"}, turn.Switches{Paused: true, AskBeforeWrite: true, KeepAwake: true}},
+		{[]string{"ask", "off"}, turn.Switches{Paused: true, KeepAwake: true}},
 	} {
 		var got turn.Switches
 		r := w.run(append(c.args, "--json")...)

@@ -211,6 +211,11 @@ func (g *Gateway) Run(ctx context.Context) error {
 			g.cfg.Log.Error("the sandbox is not usable", "err", err)
 		}
 	}()
+	awake := make(chan struct{})
+	go func() {
+		defer close(awake)
+		g.stayAwake(ctx)
+	}()
 	<-ctx.Done()
 	g.engine.EndWaits()
 	var failed error
@@ -218,6 +223,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 		failed = errors.Join(failed, <-ended)
 	}
 	<-tested
+	<-awake
 	g.servers = nil
 	return errors.Join(failed, g.Close())
 }

@@ -109,6 +109,8 @@ if [ "${1-}" = test ]; then
 		# The race detector needs a C compiler; searches are compared with rg.
 		install_missing cc gcc libc6-dev
 		install_missing rg ripgrep
+		# Menus and notifications are tested on a bus of their own.
+		install_missing dbus-daemon dbus-daemon
 		;;
 	Darwin)
 		need cc "run xcode-select --install, then try again"

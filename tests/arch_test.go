@@ -68,7 +68,7 @@ var layers = []layer{
 
 	// The gateway: gateway puts the parts together, session is the hub that
 	// they serve, and ledger is the only one that knows the store.
-	{"gateway", []string{"gateway/admin", "gateway/control", "gateway/executor", "gateway/ledger", "gateway/link",
+	{"gateway", []string{"gateway/admin", "gateway/awake", "gateway/control", "gateway/executor", "gateway/ledger", "gateway/link",
 		"gateway/protected", "gateway/runner", "gateway/sandbox", "gateway/session", "gateway/turn", "gateway/worktree"}, nil},
 	{"gateway/control", []string{"gateway/session", "gateway/turn"}, []string{modJSON, modSchema, modMCP}},
 	{"gateway/admin", []string{"gateway/atomicfile", "gateway/link", "gateway/session", "gateway/turn"}, nil},
@@ -76,6 +76,7 @@ var layers = []layer{
 		"gateway/worktree"}, []string{modDiff, modJSON, modUUID}},
 	{"gateway/ledger", []string{"gateway/atomicfile", "gateway/turn"}, []string{modBbolt}},
 	{"gateway/executor", []string{"gateway/protected", "gateway/turn"}, []string{modDoublestar, modJSON, modSchema, modSys, modText}},
+	{"gateway/awake", nil, []string{modDBus}},
 	{"gateway/worktree", []string{"gateway/atomicfile", "gateway/protected", "gateway/turn"}, []string{modSys}},
 	{"gateway/protected", nil, []string{modText}},
 

@@ -87,6 +87,9 @@ func (r *Reader) Events(_ context.Context, after uint64, id turn.SessionID, limi
 // CheckLedger returns every broken invariant of the ledger.
 func (r *Reader) CheckLedger(context.Context) ([]error, error) { return r.ledger.Check() }
 
+// LastEvent returns the number of the newest event, 0 if there is none.
+func (r *Reader) LastEvent() (uint64, error) { return r.ledger.LastEvent() }
+
 // WaitEvents returns when there is an event after the given one, or with the
 // cause of ctx.
 func (e *Engine) WaitEvents(ctx context.Context, after uint64) error {
