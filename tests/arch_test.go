@@ -79,6 +79,7 @@ var layers = []layer{
 	{"gateway/awake", nil, []string{modDBus}},
 	{"gateway/worktree", []string{"gateway/atomicfile", "gateway/protected", "gateway/turn"}, []string{modSys}},
 	{"gateway/protected", nil, []string{modText}},
+	{"gateway/command/entry", []string{"gateway/turn"}, nil},
 
 	// The shim is a process of its own; what it and the gateway share is
 	// runner (the run's directory) and link (the protocol).

@@ -83,6 +83,7 @@ var table = map[turn.Code]words{
 	turn.CellNotFound:       {"There is no such cell in the notebook.", "Read the notebook; each cell is shown with its handle."},
 	turn.NoSpace:            {"There is no space left on the disk; the file is as it was.", "Tell the user."},
 	turn.ReadOnlyFileSystem: {"The file system cannot be written to.", "Tell the user, or work in another directory."},
+	turn.CommandRefused:     {"A command may not begin like that; nothing was started.", "Reach the same end with the other tools, or with a script of the project."},
 
 	// Git and worktrees.
 	turn.GitUnavailable:        {"Git is missing on the user's computer, or too old.", "Use another profile, or ask the user to install Git."},

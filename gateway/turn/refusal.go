@@ -114,6 +114,9 @@ const (
 	CellNotFound       Code = "cell_not_found"
 	NoSpace            Code = "no_space"
 	ReadOnlyFileSystem Code = "read_only_file_system"
+	// CommandRefused: the arguments of a command begin with what no session may
+	// run. Nothing was started.
+	CommandRefused Code = "command_refused"
 )
 
 // Codes of a run that ended without a result.
