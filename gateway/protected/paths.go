@@ -36,12 +36,14 @@ type Paths struct {
 	names nameRules
 	// passwd is the file that lists the homes of this computer's users.
 	passwd string
-	// perRule and total are surveyPerRule and surveyTotal but in tests.
-	perRule, total int
+	// search are the directories of the user's PATH.
+	search []string
+	// perRule and total are surveyPerRule and surveyTotal but in tests, and
+	// maxScreen is MaxScreen or maxScreenDarwin.
+	perRule, total, maxScreen int
 
-	mu      sync.Mutex
-	view    *View     // guarded by mu
-	surveys time.Time // when view was made; guarded by mu
+	mu   sync.Mutex
+	view *View // guarded by mu
 }
 
 // New checks the config and takes a first look at the disk. Errors name the
@@ -54,7 +56,10 @@ func newFor(goos, passwd string, cfg Config) (*Paths, error) {
 			return nil, fmt.Errorf("protect paths: the %s directory %q is not absolute", name, dir)
 		}
 	}
-	p := &Paths{goos: goos, home: filepath.Clean(cfg.Home), passwd: passwd, perRule: surveyPerRule, total: surveyTotal}
+	p := &Paths{goos: goos, home: filepath.Clean(cfg.Home), passwd: passwd, search: cfg.Search, perRule: surveyPerRule, total: surveyTotal, maxScreen: MaxScreen}
+	if goos == "darwin" {
+		p.maxScreen = maxScreenDarwin
+	}
 	if p.home == "/" {
 		return nil, errors.New("protect paths: the home directory is /")
 	}
@@ -129,14 +134,20 @@ func (p *Paths) Decide(real string, access Access) Decision {
 
 // View returns the rules as they stand on the disk now, or at most surveyAge
 // ago. One walk or one read uses one view.
-func (p *Paths) View() *View {
+func (p *Paths) View() *View { return p.viewUnless((*View).old) }
+
+// viewUnless returns the last view, or a new one if that is of no use any more.
+func (p *Paths) viewUnless(useless func(*View) bool) *View {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.view == nil || time.Since(p.surveys) > surveyAge {
-		p.view, p.surveys = p.survey(), time.Now()
+	if p.view == nil || useless(p.view) {
+		p.view = p.survey()
 	}
 	return p.view
 }
+
+// old reports whether a view is too old to decide by.
+func (v *View) old() bool { return time.Since(v.made) > surveyAge }
 
 // inside reports whether path is dir or lies below it.
 func inside(path, dir string) bool {

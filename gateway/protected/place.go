@@ -3,6 +3,7 @@ package protected
 import (
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // View is the rules against one state of the disk. It never changes and is
@@ -16,6 +17,14 @@ type View struct {
 	ids map[identity]*rule
 	// fixed are folders and files that are read-only, whatever they are called.
 	fixed map[identity]*rule
+	// places are what is hidden and was there, by real path; gather are folders
+	// that may stand for what is hidden in them.
+	places map[string]*rule
+	gather []string
+	// stamps are the folders in which rules look for something, as they were
+	// before that was done at made.
+	stamps []stamp
+	made   time.Time
 }
 
 // identity is a file or folder whatever it is called.

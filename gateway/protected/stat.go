@@ -15,3 +15,6 @@ func identify(info fs.FileInfo) identity {
 
 // links returns how many names a file has.
 func links(info fs.FileInfo) uint64 { return uint64(info.Sys().(*syscall.Stat_t).Nlink) }
+
+// owner returns the user id of whom a file belongs to.
+func owner(info fs.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }

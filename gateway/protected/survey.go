@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Bounds of the look into folders that hold credentials.
@@ -20,23 +21,32 @@ const (
 // survey builds a view from the rules and from what the disk holds now.
 func (p *Paths) survey() *View {
 	s := survey{
-		view: &View{goos: p.goos, names: &p.names, root: &node{}, ids: map[identity]*rule{}, fixed: map[identity]*rule{}},
-		home: p.home, homes: []string{p.home}, resolved: map[string]string{}, perRule: p.perRule, left: p.total,
-	}
-	if real := realPrefix(p.home); real != p.home {
-		s.homes = append(s.homes, real)
+		view: &View{
+			goos: p.goos, names: &p.names, root: &node{}, ids: map[identity]*rule{}, fixed: map[identity]*rule{},
+			places: map[string]*rule{}, stamps: p.stamp(), made: time.Now(),
+		},
+		homes: p.homes(), resolved: map[string]string{}, perRule: p.perRule, left: p.total,
 	}
 	p.hideOtherHomes(&s)
 	for i := range p.rules {
 		r := &p.rules[i]
 		s.add(r)
 	}
+	s.addAliases()
+	s.view.gather = p.gatherable(&s)
 	return s.view
+}
+
+// homes returns the spellings of the user's own home.
+func (p *Paths) homes() []string {
+	if real := realPrefix(p.home); real != p.home {
+		return []string{p.home, real}
+	}
+	return []string{p.home}
 }
 
 type survey struct {
 	view *View
-	home string
 	// homes are the spellings of the user's own home.
 	homes []string
 	// resolved is what realPrefix said of folders.
@@ -82,6 +92,7 @@ func (s *survey) identify(real string, r *rule) {
 		return
 	}
 	s.view.ids[identify(info)] = r
+	s.view.place(real, r)
 	if !info.IsDir() || !r.deep {
 		return
 	}
@@ -132,6 +143,7 @@ func (s *survey) follow(link string, r *rule) {
 		return
 	}
 	s.view.insert(escapeGlob(real), r)
+	s.view.place(real, r)
 	s.remember(info, r)
 }
 
@@ -147,12 +159,13 @@ func (s *survey) broad(real string, dir bool) bool {
 			return true
 		}
 	}
-	for _, root := range []string{"/usr", "/bin", "/sbin", "/lib", "/lib64", "/nix/store", "/System", "/Applications", "/opt/homebrew", "/dev", "/proc", "/sys"} {
-		if inside(real, root) {
-			return true
-		}
-	}
-	return dir && strings.Count(real, "/") < 2
+	return ofTheSystem(real) || dir && strings.Count(real, "/") < 2
+}
+
+// ofTheSystem reports whether a path lies among the programs of the system.
+func ofTheSystem(real string) bool {
+	return slices.ContainsFunc([]string{"/usr", "/bin", "/sbin", "/lib", "/lib64", "/nix/store", "/System", "/Applications", "/opt/homebrew", "/dev", "/proc", "/sys"},
+		func(root string) bool { return inside(real, root) })
 }
 
 // resolve is realPrefix with a memory: most rules lie in the same few folders.
@@ -187,30 +200,55 @@ func realPrefix(path string) string {
 // otherHomes is why the homes of other users are hidden.
 var otherHomes = rule{kind: Hidden, spelled: "homes of other users", reason: "it is the home of another user"}
 
+// otherHomesIn are the usual places of homes.
+func otherHomesIn(goos string) []string {
+	if goos == "darwin" {
+		return []string{"/Users/*", "/private/var/root"}
+	}
+	return []string{"/home/*", "/var/home/*", "/root"}
+}
+
 // hideOtherHomes covers the usual places of homes and the homes that the
 // computer's list of users names, but the user's own and what holds it.
 func (p *Paths) hideOtherHomes(s *survey) {
-	patterns := []string{"/home/*", "/var/home/*", "/root"}
+	patterns := otherHomesIn(p.goos)
 	keep := []string{"/home/linuxbrew", "/home/lost+found", "/var/home/linuxbrew"}
 	if p.goos == "darwin" {
-		patterns = []string{"/Users/*", "/private/var/root"}
 		keep = []string{"/Users/Shared"}
 	}
 	for _, home := range usersIn(p.passwd) {
-		patterns = append(patterns, escapeGlob(home), escapeGlob(realPrefix(home)))
+		patterns = append(patterns, escapeGlob(home))
 	}
 	keep = append(keep, s.homes...)
 	for _, pattern := range patterns {
 		if !isGlob(pattern) {
-			path := unescapeGlob(pattern)
-			if !s.holdsOwnHome(path) && !s.inOwnHome(path) {
-				s.view.insert(pattern, &otherHomes)
-			}
+			s.hideHome(unescapeGlob(pattern))
 			continue
 		}
 		s.view.insert(pattern, &otherHomes)
 		for _, path := range keep {
 			s.keepOpen(filepath.Dir(pattern), path)
+		}
+		// Only a malformed pattern is an error.
+		found, _ := filepath.Glob(pattern)
+		for _, path := range found {
+			if !slices.ContainsFunc(keep, func(k string) bool { return inside(k, path) }) {
+				s.hideHome(path)
+			}
+		}
+	}
+}
+
+// hideHome covers a home that is not the user's, nor holds it, nor lies in it.
+func (s *survey) hideHome(path string) {
+	if s.holdsOwnHome(path) || s.inOwnHome(path) {
+		return
+	}
+	s.view.insert(escapeGlob(path), &otherHomes)
+	if real := s.resolve(path); !s.holdsOwnHome(real) && !s.inOwnHome(real) {
+		s.view.insert(escapeGlob(real), &otherHomes)
+		if _, err := os.Lstat(real); err == nil {
+			s.view.place(real, &otherHomes)
 		}
 	}
 }
