@@ -89,6 +89,8 @@ var layers = []layer{
 	{"gateway/anthropic", nil, []string{modJSON}},
 	{"gateway/link", []string{"gateway/turn"}, []string{modJSON, modSys}},
 	{"gateway/sandbox", []string{"gateway/turn"}, []string{modLandlock, modSys}},
+	// For the tests of sandbox alone: it reads macOS's profiles.
+	{"gateway/sandbox/sbpl", nil, nil},
 	{"gateway/atomicfile", nil, nil},
 	{"gateway/turn", nil, nil},
 }
