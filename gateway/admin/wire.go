@@ -127,7 +127,7 @@ const unauthorized turn.Code = "unauthorized"
 // httpStatus maps a refusal to a status. The code in the body is what counts.
 func httpStatus(code turn.Code) int {
 	switch code {
-	case turn.UnknownSession, turn.NotFound:
+	case turn.UnknownSession, turn.NoWorktree, turn.NotTrusted, turn.NotFound:
 		return http.StatusNotFound
 	case turn.InvalidArguments:
 		return http.StatusBadRequest

@@ -122,7 +122,7 @@ func (l *Ledger) Writes(id turn.SessionID) ([]ActionRecord, error) {
 
 // BeginUndo records that a person takes a write back: an action of its own,
 // begun, that has to be prepared and finished like any write. It refuses with
-// nothing_to_undo.
+// nothing_to_undo and worktree_removed.
 func (l *Ledger) BeginUndo(of turn.ActionID) (ActionRecord, error) {
 	var a ActionRecord
 	err := l.update(func(t *txn) error {
@@ -138,6 +138,9 @@ func (l *Ledger) BeginUndo(of turn.ActionID) (ActionRecord, error) {
 		}
 		s, err := t.session(undone.Session)
 		if err != nil {
+			return err
+		}
+		if err := s.Retired(); err != nil {
 			return err
 		}
 		a = ActionRecord{
@@ -183,22 +186,4 @@ func (l *Ledger) OpenUndos() ([]ActionRecord, error) {
 		})
 	})
 	return undos, err
-}
-
-// WorktreeMade records the worktree of a session, once and for all.
-func (l *Ledger) WorktreeMade(id turn.SessionID, tree []byte, identity turn.FileIdentity) error {
-	return l.update(func(t *txn) error {
-		s, err := t.session(id)
-		if err != nil {
-			return err
-		}
-		if len(s.Workspace.Plan) == 0 || len(s.Workspace.Tree) != 0 {
-			return errors.New("record worktree: the session has none to come")
-		}
-		s.Workspace.Tree, s.Workspace.Identity = tree, identity
-		if err := t.putSession(&s); err != nil {
-			return err
-		}
-		return t.event(s, ByGateway, "worktree.made", turn.Event{})
-	})
 }

@@ -38,7 +38,7 @@ func (r *Reader) List(context.Context) ([]Summary, error) {
 	for _, v := range views {
 		s := Summary{
 			SessionID: v.Session.ID, Label: v.Session.Label, Profile: v.Session.Profile,
-			WorkingDirectory: v.Session.WorkingDirectory, Status: v.Session.Status,
+			WorkingDirectory: v.Session.WorkingDirectory, SourceDirectory: v.Session.SourceDirectory(), Status: v.Session.Status,
 			CreatedAt: v.Session.CreatedAt, UpdatedAt: v.Session.UpdatedAt, LeaseExpiresAt: v.Session.Lease.ExpiresAt,
 			Running: []string{}, Runs: v.Session.Runs, Code: v.Run.Code,
 		}
