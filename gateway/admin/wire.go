@@ -29,6 +29,8 @@ const (
 	routeEvents   = "GET /v1/events"
 	routeToken    = "POST /v1/token"
 	routeRotate   = "POST /v1/token/rotate"
+	routeGreet    = "POST /v1/greet"
+	routeQuit     = "POST /v1/quit"
 
 	routeSwitches = "GET /v1/switches"
 	routeFlip     = "POST /v1/switches/{switch}"
@@ -99,6 +101,14 @@ type writesAnswer struct {
 
 type worktreesAnswer struct {
 	Worktrees []session.Worktree `json:"worktrees"`
+}
+
+type quitAnswer struct {
+	Ending bool `json:"ending"`
+}
+
+type greetAnswer struct {
+	Noticed bool `json:"noticed"`
 }
 
 type tokenAnswer struct {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"deckhand/gateway/turn"
 )
@@ -118,6 +119,12 @@ func (l *Ledger) Writes(id turn.SessionID) ([]ActionRecord, error) {
 		return nil
 	})
 	return writes, err
+}
+
+// Undoable reports whether a session has a write that was not taken back.
+func (l *Ledger) Undoable(id turn.SessionID) (bool, error) {
+	writes, err := l.Writes(id)
+	return slices.ContainsFunc(writes, func(a ActionRecord) bool { return a.UndoneBy == "" }), err
 }
 
 // BeginUndo records that a person takes a write back: an action of its own,

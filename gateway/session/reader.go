@@ -45,6 +45,11 @@ func (r *Reader) List(context.Context) ([]Summary, error) {
 		if v.Pending != nil {
 			s.TurnOpenedAt = v.Pending.OpenedAt
 		}
+		if v.Session.Profile.Writes() {
+			if s.Undoable, err = r.ledger.Undoable(v.Session.ID); err != nil {
+				return nil, err
+			}
+		}
 		for _, a := range v.Open {
 			s.Running = append(s.Running, a.Name)
 		}

@@ -25,4 +25,6 @@ type Summary struct {
 	Running []string  `json:"running"`
 	Runs    int       `json:"runs"`
 	Code    turn.Code `json:"code,omitempty"`
+	// Undoable says that there is a write that was not taken back.
+	Undoable bool `json:"undoable"`
 }
