@@ -14,8 +14,10 @@ import (
 )
 
 const (
-	// stagePath is where the sandbox sees Config.Self.
+	// stagePath is where the sandbox sees Config.Self: /dev is the one tree that
+	// is never the host's.
 	stagePath = stageDir + "/stage"
+	stageDir  = "/dev/.deckhand"
 	// Without a size a tmpfs may take half of the memory.
 	tmpSize = 1 << 30
 	shmSize = 64 << 20
@@ -38,11 +40,26 @@ var baseFiles = []string{"/etc/ld.so.cache", "/etc/localtime"}
 var writableProc = []string{"/proc/sys", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/scsi",
 	"/proc/driver", "/proc/acpi", "/proc/pressure", "/proc/sysrq-trigger", "/proc/mtrr"}
 
-// bubblewrapArgs are the arguments of bwrap for a policy, without the command.
-// Every mount point is made in a root that is empty and ours, or is a path that
-// check has just found to be free of symlinks.
-func bubblewrapArgs(self string, p Policy) ([]string, error) {
-	args := []string{
+// arrangement is a sandbox as bwrap is told to make it.
+type arrangement struct {
+	// args are the arguments of bwrap, without the command.
+	args []string
+	// writable are the directories below which Landlock lets write.
+	writable []string
+}
+
+// arrange writes the arguments of bwrap for a policy. Every mount point is made
+// in a file system that is empty and ours, or is a path that check or
+// privatePlaces has just found to be free of symlinks.
+func arrange(self string, p Policy) (arrangement, error) {
+	view, err := baseView()
+	if p.View == WholeSystem {
+		view, err = []string{"--ro-bind", "/", "/"}, nil
+	}
+	if err != nil {
+		return arrangement{}, err
+	}
+	args := append([]string{
 		"--unshare-all",
 		// Both are "if possible" in --unshare-all; --disable-userns needs the
 		// first.
@@ -50,8 +67,59 @@ func bubblewrapArgs(self string, p Policy) ([]string, error) {
 		"--cap-drop", "ALL",
 		"--new-session", "--as-pid-1",
 		"--hostname", "sandbox", "--clearenv",
-		"--ro-bind", "/usr", "/usr",
+	}, view...)
+	args = append(args, "--proc", "/proc")
+	for _, path := range writableProc {
+		if _, err := os.Lstat(path); err == nil {
+			args = append(args, "--ro-bind", path, path)
+		}
 	}
+	args = append(args, "--dev", "/dev")
+	args = append(args, tmpfs("/dev/shm", shmSize, "1777")...)
+	args = append(args, "--ro-bind", self, stagePath, "--remount-ro", "/dev")
+	places, err := privatePlaces(p.View)
+	if err != nil {
+		return arrangement{}, err
+	}
+	a := arrangement{writable: append([]string{"/dev/shm"}, p.Writable...)}
+	var closed []string
+	for _, at := range places {
+		args = append(args, tmpfs(at.path, tmpSize, at.mode)...)
+		if at.writable && (p.View == BaseSystem || !slices.ContainsFunc(p.ReadOnly, at.holds)) {
+			a.writable = append(a.writable, at.path)
+		} else {
+			closed = append(closed, at.path)
+		}
+	}
+	for _, path := range p.shown(places) {
+		bind := "--ro-bind"
+		if slices.Contains(p.Writable, path) {
+			bind = "--bind"
+		}
+		args = append(args, bind, path, path)
+	}
+	for _, path := range closed {
+		args = append(args, "--remount-ro", path)
+	}
+	covers, err := p.covers(places)
+	if err != nil {
+		return arrangement{}, err
+	}
+	args = append(args, covers...)
+	if p.View == BaseSystem {
+		args = append(args, "--remount-ro", "/")
+	}
+	a.args = append(args, "--chdir", "/")
+	return a, nil
+}
+
+func tmpfs(path string, size int, mode string) []string {
+	return []string{"--size", strconv.Itoa(size), "--perms", mode, "--tmpfs", path}
+}
+
+// baseView shows the base system.
+func baseView() ([]string, error) {
+	args := []string{"--ro-bind", "/usr", "/usr"}
 	for _, path := range slices.Concat(baseTrees, baseFiles) {
 		base, err := bindBase(path)
 		if err != nil {
@@ -59,26 +127,7 @@ func bubblewrapArgs(self string, p Policy) ([]string, error) {
 		}
 		args = append(args, base...)
 	}
-	args = append(args, "--proc", "/proc")
-	for _, path := range writableProc {
-		if _, err := os.Lstat(path); err == nil {
-			args = append(args, "--ro-bind", path, path)
-		}
-	}
-	args = append(args,
-		"--dev", "/dev",
-		"--size", strconv.Itoa(shmSize), "--perms", "1777", "--tmpfs", "/dev/shm",
-		"--remount-ro", "/dev",
-		"--size", strconv.Itoa(tmpSize), "--perms", "1777", "--tmpfs", "/tmp",
-		"--ro-bind", self, stagePath)
-	for _, path := range p.paths() {
-		bind := "--ro-bind"
-		if slices.Contains(p.Writable, path) {
-			bind = "--bind"
-		}
-		args = append(args, bind, path, path)
-	}
-	return append(args, "--remount-ro", "/", "--chdir", "/"), nil
+	return args, nil
 }
 
 // bindBase shows one path of the base system as it is: a link as that link, a

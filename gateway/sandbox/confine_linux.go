@@ -49,9 +49,8 @@ const (
 // An older kernel applies what it knows; one without Landlock nothing.
 func restrictWrites(writable []string) error {
 	config := landlock.Config{HandledAccessFS: writeTrees | neverGiven | ll.AccessFSIoctlDev}
-	trees := append([]string{"/tmp", "/dev/shm"}, writable...)
 	return config.BestEffort().RestrictPaths(
-		landlock.PathAccess(writeTrees, trees...),
+		landlock.PathAccess(writeTrees, writable...),
 		landlock.PathAccess(writeFiles|ll.AccessFSIoctlDev,
 			"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/pts", "/dev/ptmx"),
 	)

@@ -55,7 +55,7 @@ func TestNothingOfTheHostHasAName(t *testing.T) {
 }
 
 func TestTheRootIsTheBaseSystemAndNothingElse(t *testing.T) {
-	allowed := []string{".deckhand", "bin", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "sbin", "tmp", "usr"}
+	allowed := []string{"bin", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "sbin", "tmp", "usr"}
 	for _, name := range decode[[]string](t, confined(t, Policy{}, "list", "/")) {
 		if !slices.Contains(allowed, name) {
 			t.Errorf("/%s is there", name)
@@ -66,7 +66,7 @@ func TestTheRootIsTheBaseSystemAndNothingElse(t *testing.T) {
 			t.Errorf("/etc/%s is there", name)
 		}
 	}
-	want := []string{"core", "fd", "full", "null", "ptmx", "pts", "random", "shm", "stderr", "stdin", "stdout", "tty", "urandom", "zero"}
+	want := []string{".deckhand", "core", "fd", "full", "null", "ptmx", "pts", "random", "shm", "stderr", "stdin", "stdout", "tty", "urandom", "zero"}
 	if got := decode[[]string](t, confined(t, Policy{}, "list", "/dev")); !slices.Equal(got, want) {
 		t.Errorf("/dev holds %v", got)
 	}
@@ -274,11 +274,11 @@ func TestTheMountsHoldAlone(t *testing.T) {
 	alone := func(probe string, args ...string) string {
 		t.Helper()
 		l := launcher(t)
-		list, err := bubblewrapArgs(l.self, Policy{ReadOnly: []string{ro}, Writable: []string{rw}})
+		made, err := arrange(l.self, Policy{ReadOnly: []string{ro}, Writable: []string{rw}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		file, err := argumentFile(list)
+		file, err := argumentFile(made.args)
 		if err != nil {
 			t.Fatal(err)
 		}

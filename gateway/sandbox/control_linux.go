@@ -35,10 +35,11 @@ const (
 
 // plan is what the stage has to do.
 type plan struct {
-	Path     string   `json:"path"`
-	Args     []string `json:"args"`
-	Env      []string `json:"env"`
-	Dir      string   `json:"dir"`
+	Path string   `json:"path"`
+	Args []string `json:"args"`
+	Env  []string `json:"env"`
+	Dir  string   `json:"dir"`
+	// Writable are the directories below which anything may be written.
 	Writable []string `json:"writable"`
 	Loopback bool     `json:"loopback"`
 	Listen   int      `json:"listen"`

@@ -4,9 +4,14 @@
 // that cures it.
 //
 // Contract, on Linux (bubblewrap and a stage of our own inside):
-//   - The file system is an allow-list: the base system read-only, a private
-//     /tmp, a fresh /proc, a minimal /dev, and the paths of the Policy. Nothing
-//     else of the host has a name in there.
+//   - In the view BaseSystem the file system is an allow-list: the base system
+//     read-only, a private /tmp, a fresh /proc, a minimal /dev, and the paths of
+//     the Policy. Nothing else of the host has a name in there.
+//   - In the view WholeSystem everything that the user sees is there, read-only,
+//     but for what is hidden: that nobody can open. /tmp, /var/tmp, /run, /dev
+//     and /proc are private, and only Policy.Writable, /tmp, /var/tmp and
+//     /dev/shm take writes; nothing in there can be written through either, be
+//     it a FIFO or a socket.
 //   - Own user, pid, network, ipc, uts and cgroup namespaces; no capability, no
 //     way to get one, no terminal, no descriptor but 0, 1 and 2. The network is
 //     a loopback interface of its own, or no socket at all.
@@ -22,15 +27,17 @@
 //
 // How a start goes, file by file: policy.go says what is allowed and refuses
 // what cannot be shown safely; bubblewrap_linux.go writes the arguments of
-// bwrap; launcher_linux.go starts it and speaks control_linux.go's protocol
+// bwrap, with whole_linux.go for the whole system; launcher_linux.go starts it and speaks control_linux.go's protocol
 // with stage_linux.go, which uses confine_linux.go and seccomp_linux.go;
 // tree_linux.go waits and kills. canary_linux.go is the self-test.
 //
 // Not covered:
 //   - Contents reachable through a hard link that existed before.
-//   - A FIFO or device inside a ReadOnly path below /tmp may be written to:
-//     the private /tmp is writable, and Landlock cannot take that back for a
-//     part of it.
+//   - In the base system, a FIFO or device inside a ReadOnly path below /tmp may
+//     be written to: the private /tmp is writable, and Landlock cannot take that
+//     back for a part of it. In the whole system such a /tmp takes no writes.
+//   - A hidden file that a program outside replaces by another while a command
+//     runs: the kernel takes the cover away with the old one.
 //   - Processor, memory and disk use beyond the limits on /tmp, /dev/shm and
 //     the number of processes (the last does not bind a real root).
 //   - A bwrap that something else kills in the milliseconds of its setting up:

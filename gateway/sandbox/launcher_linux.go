@@ -105,16 +105,16 @@ func (l *Launcher) Start(ctx context.Context, p Policy, c Command) (*Process, er
 	if err != nil {
 		return nil, turn.RefuseFor(turn.LaunchFailed, fmt.Errorf("check confined command: %w", err), "")
 	}
-	args, err := bubblewrapArgs(l.self, p)
+	made, err := arrange(l.self, p)
 	if err != nil {
 		return nil, turn.RefuseFor(turn.SandboxUnavailable, err, "the base system cannot be shown")
 	}
-	w, err := l.wrap(args, c)
+	w, err := l.wrap(made.args, c)
 	if err != nil {
 		return nil, turn.RefuseFor(turn.LaunchFailed, fmt.Errorf("start bubblewrap: %w", err), "")
 	}
 	stop := context.AfterFunc(ctx, w.kill)
-	process, err := w.handshake(p, c, addr)
+	process, err := w.handshake(p, made.writable, c, addr)
 	if err != nil {
 		w.kill()
 		w.wait()
@@ -184,7 +184,7 @@ func (l *Launcher) wrap(args []string, c Command) (*wrapper, error) {
 }
 
 // handshake brings the stage from its start to a running command.
-func (w *wrapper) handshake(p Policy, c Command, addr string) (_ *Process, err error) {
+func (w *wrapper) handshake(p Policy, writable []string, c Command, addr string) (_ *Process, err error) {
 	if err := w.control.SetDeadline(time.Now().Add(setupLimit)); err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func (w *wrapper) handshake(p Policy, c Command, addr string) (_ *Process, err e
 		return nil, fmt.Errorf("read own namespaces: %w", err)
 	}
 	todo := plan{Path: c.Path, Args: c.Args, Env: c.Env, Dir: c.Dir,
-		Writable: p.Writable, Loopback: p.Network == PrivateLoopback, Listen: p.Listen, Outside: outside}
+		Writable: writable, Loopback: p.Network == PrivateLoopback, Listen: p.Listen, Outside: outside}
 	if err := encode(w.control, todo); err != nil {
 		return nil, fmt.Errorf("send plan: %w", err)
 	}

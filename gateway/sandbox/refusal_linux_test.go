@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,6 +59,20 @@ func TestPoliciesThatCannotBeEnforcedAreRefused(t *testing.T) {
 		"a privileged port":          {Network: PrivateLoopback, Listen: 80},
 		"no port":                    {Network: PrivateLoopback, Listen: 70000},
 		"a network of another kind":  {Network: 7},
+		"a view of another kind":     {View: 7},
+		"hidden in the base system":  {Hidden: []string{dir + "/a"}},
+		"hidden and missing":         {View: WholeSystem, Hidden: []string{dir + "/missing"}},
+		"hidden by a link":           {View: WholeSystem, Hidden: []string{dir + "/link"}},
+		"hidden twice":               {View: WholeSystem, Hidden: []string{dir + "/a", dir + "/a"}},
+		"hidden inside hidden":       {View: WholeSystem, Hidden: []string{dir + "/a", dir + "/a/b"}},
+		"hidden inside writable":     {View: WholeSystem, Hidden: []string{dir + "/a/b"}, Writable: []string{dir + "/a"}},
+		"writable inside hidden":     {View: WholeSystem, Hidden: []string{dir + "/a"}, Writable: []string{dir + "/a/b"}},
+		"shown inside hidden":        {View: WholeSystem, Hidden: []string{dir + "/a"}, ReadOnly: []string{dir + "/a/b"}},
+		"hidden and shown":           {View: WholeSystem, Hidden: []string{dir + "/a"}, ReadOnly: []string{dir + "/a"}},
+		"the hidden root":            {View: WholeSystem, Hidden: []string{"/"}},
+		"the hidden base system":     {View: WholeSystem, Hidden: []string{"/usr"}},
+		"the hidden kernel's":        {View: WholeSystem, Hidden: []string{"/proc/sys"}},
+		"too much hidden":            {View: WholeSystem, Hidden: slices.Repeat([]string{dir + "/a"}, MaxHidden+1)},
 	} {
 		_, err := launcher(t).Start(t.Context(), p, Command{Path: stagePath, Args: []string{"probe", "list", "/"}})
 		if err == nil {
@@ -72,6 +87,8 @@ func TestPoliciesThatCannotBeEnforcedAreRefused(t *testing.T) {
 	for what, p := range map[string]Policy{
 		"writable inside read-only": {ReadOnly: []string{dir + "/a"}, Writable: []string{dir + "/a/b"}},
 		"siblings":                  rw(dir+"/a", dir+"/c"),
+		"all of the whole system":   {View: WholeSystem, ReadOnly: []string{"/"}},
+		"what it has of its own":    {View: WholeSystem, ReadOnly: []string{"/tmp"}, Hidden: []string{dir + "/a"}},
 	} {
 		if got := confined(t, p, "list", "/"); got == "" {
 			t.Errorf("%s: no answer", what)
