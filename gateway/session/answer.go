@@ -69,7 +69,7 @@ func (r *Reader) currentRun(v ledger.View) *Run {
 	for _, a := range v.Open {
 		now := Running{ActionID: a.ID, Name: a.Name, Seconds: max(0, int64(time.Since(a.BegunAt).Seconds()))}
 		if r.produced != nil {
-			now.Bytes = r.produced(v.Run.ID, a.ID)
+			now.Bytes, now.Lines = r.produced(v.Run.ID, a.ID)
 		}
 		run.Running = append(run.Running, now)
 	}

@@ -11,41 +11,20 @@ import (
 // shorten cuts text between characters so that it takes at most limit bytes as
 // JSON, a last line included that says how much is missing, and what of.
 func shorten(text string, limit int, of string) (string, bool) {
-	if encodedSize(text) <= limit {
+	if turn.EncodedSize(text) <= limit {
 		return text, false
 	}
 	// The line's own length depends little on the number in it: leave room for
 	// the longest.
-	room := limit - encodedSize(missing(len(text), len(text), of))
+	room := limit - turn.EncodedSize(missing(len(text), len(text), of))
 	cut := 0
 	for i, r := range text {
-		if room -= encodedRune(r); room < 0 {
+		if room -= turn.EncodedRune(r); room < 0 {
 			break
 		}
 		cut = i + utf8.RuneLen(r)
 	}
 	return text[:cut] + missing(len(text)-cut, len(text), of), true
-}
-
-// encodedSize is how many bytes valid UTF-8 takes inside a JSON string.
-func encodedSize(text string) int {
-	n := 0
-	for _, r := range text {
-		n += encodedRune(r)
-	}
-	return n
-}
-
-// encodedRune is what encoding/json makes of a character: it also escapes what
-// HTML would take for markup, and the two line ends that JavaScript would.
-func encodedRune(r rune) int {
-	switch {
-	case r == '"' || r == '\\' || r == '\n' || r == '\r' || r == '\t' || r == '\b' || r == '\f':
-		return 2
-	case r < 0x20 || r == '<' || r == '>' || r == '&' || r == 0x2028 || r == 0x2029:
-		return 6
-	}
-	return utf8.RuneLen(r)
 }
 
 func missing(n, total int, of string) string {

@@ -23,9 +23,9 @@ func TestShortenedTextIsWholeCharactersWithinItsLimitAndSaysWhatIsMissing(t *tes
 		switch {
 		case !utf8.ValidString(got):
 			t.Fatalf("cut inside a character: %q", got)
-		case encodedSize(text) != encodedLength(t, text):
-			t.Fatalf("%q takes %d bytes as JSON, counted %d", text, encodedLength(t, text), encodedSize(text))
-		case cut != (encodedSize(text) > limit):
+		case turn.EncodedSize(text) != encodedLength(t, text):
+			t.Fatalf("%q takes %d bytes as JSON, counted %d", text, encodedLength(t, text), turn.EncodedSize(text))
+		case cut != (turn.EncodedSize(text) > limit):
 			t.Fatalf("%d bytes, limit %d, cut %t", len(text), limit, cut)
 		case encodedLength(t, got) > limit:
 			t.Fatalf("%d bytes over the limit of %d", encodedLength(t, got), limit)
