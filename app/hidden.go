@@ -1,20 +1,29 @@
 package main
 
 import (
+	"os"
+
 	"github.com/spf13/cobra"
 
+	"deckhand/gateway/command"
 	"deckhand/gateway/sandbox"
 	"deckhand/gateway/shim"
 )
 
-// stage runs the program inside a sandbox, if that is what it was started as.
-// It comes before everything else: nothing but the sandbox package may run
-// there, and every command waits for it.
+// stage runs the program inside a sandbox, or for the login shell, if that is
+// what it was started as. It comes before everything else: nothing but those
+// packages may run there, and every command waits for it.
 func stage(args []string) (code int, ok bool) {
-	if len(args) == 0 || args[0] != "stage" {
-		return 0, false
+	switch {
+	case len(args) > 0 && args[0] == "stage":
+		return sandbox.Stage(args[1:]), true
+	case len(args) == 2 && args[0] == "environment":
+		if err := command.PrintEnvironment(os.Stdout, args[1], os.Environ()); err != nil {
+			return exitFailed, true
+		}
+		return 0, true
 	}
-	return sandbox.Stage(args[1:]), true
+	return 0, false
 }
 
 // shimCommand is how the gateway starts the process that stays with one run.

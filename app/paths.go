@@ -17,6 +17,8 @@ type places struct {
 	Config string
 	// Worktrees is where the worktrees of sessions are made.
 	Worktrees string
+	// Caches is where commands of sessions may write.
+	Caches string
 }
 
 // errNoHome says that nothing tells where the user's files are.

@@ -17,5 +17,6 @@ func defaultPlaces(home string, lookup func(string) string) places {
 		State:     under("XDG_STATE_HOME", ".local/state"),
 		Config:    filepath.Join(under("XDG_CONFIG_HOME", ".config"), "config.toml"),
 		Worktrees: filepath.Join(home, ".deckhand", "worktrees"),
+		Caches:    under("XDG_CACHE_HOME", ".cache"),
 	}
 }

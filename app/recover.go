@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"deckhand/gateway/control"
-	"deckhand/gateway/session"
 	"deckhand/tray"
 )
 
@@ -35,28 +34,18 @@ func (a *app) recovery(ctx context.Context, v *view, arg string) error {
 	if err != nil {
 		return err
 	}
-	prompt, err := recoveryPrompt(ctx, v, found)
+	token, err := v.RecoveryToken(ctx, found.SessionID)
 	if err != nil {
 		return err
 	}
 	if isTerminal(a.stdio.Out) {
 		a.notef("Paste this into a new chat. It holds the token of the session: show it to nobody else.\n\n")
 	}
-	a.printf("%s", prompt)
+	a.printf("%s", printable(control.RecoveryPrompt(found.SessionID, token, tray.Clean(found.Label))))
 	if v.live == nil {
 		a.notef("\nnote: no gateway is running; start one before you paste it: deckhand serve\n")
 	}
 	return nil
-}
-
-// recoveryPrompt is the prompt with which a new chat takes a session over. It
-// holds the session's recovery token.
-func recoveryPrompt(ctx context.Context, from source, found session.Summary) (string, error) {
-	token, err := from.RecoveryToken(ctx, found.SessionID)
-	if err != nil {
-		return "", err
-	}
-	return printable(control.RecoveryPrompt(found.SessionID, token, tray.Clean(found.Label))), nil
 }
 
 func (a *app) promptCommand() *cobra.Command {

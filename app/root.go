@@ -52,9 +52,8 @@ func (a *app) root() *cobra.Command {
 sessions on this machine. Everything that happens is written down first, and
 you can look at it and stop it at any time.
 
-Without a command it runs the gateway and shows its menu in the menu bar or
-tray; "deckhand serve" runs the gateway alone.`,
-		Example: `  deckhand                     run the gateway with its menu
+Without a command it runs the gateway, as "deckhand serve" does.`,
+		Example: `  deckhand serve               run the gateway
   deckhand sessions            what is going on
   deckhand approve             let the session start that asks you
   deckhand stop 4k2m           end the run of session ses_4k2m…
@@ -91,13 +90,12 @@ tray; "deckhand serve" runs the gateway alone.`,
 	root.SetCompletionCommandGroupID(groupRun)
 
 	serve := a.serveCommand()
-	root.RunE = a.runWithMenu
-	root.Flags().Bool("no-tray", false, "run the gateway without a menu, as deckhand serve does")
+	root.RunE = serve.RunE
 	serveFlags(root, true)
 	root.AddCommand(serve, a.demoCommand(), a.claudeCommand(), a.shimCommand(),
 		a.sessionsCommand(), a.showCommand(), a.logCommand(), a.doctorCommand(), a.configCommand(), a.versionCommand(),
 		a.approveCommand(), a.denyCommand(), a.undoCommand(), a.worktreesCommand(),
-		a.pauseCommand(), a.resumeCommand(), a.askCommand(), a.awakeCommand(), a.loginCommand(), a.quitCommand(),
+		a.pauseCommand(), a.resumeCommand(), a.askCommand(), a.awakeCommand(),
 		a.stopCommand(), a.recoverCommand(), a.promptCommand(), a.tokenCommand())
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
 		if !slices.Contains([]string{"auto", "always", "never"}, a.color) {

@@ -51,6 +51,12 @@ type Config struct {
 	// WorktreeRoot is where the worktrees of sessions are made: absolute, without
 	// blanks, and not in the state directory, which is hidden from sessions.
 	WorktreeRoot string
+	// CacheDir is where commands of sessions may write, each session in a folder
+	// of its own: absolute and without blanks.
+	CacheDir string
+	// Environ are the variables of this process. What commands get of them is
+	// decided in package command.
+	Environ map[string]string
 	// Approvals are the user's policies; a profile that is missing has its
 	// default.
 	Approvals map[turn.Profile]session.Policy
@@ -62,10 +68,7 @@ type Config struct {
 	// Own and Search are protected from writing: the user's config and binaries,
 	// and the directories of PATH.
 	Own, Search []string
-	// OnGreet is called when another start of the app wants this one to be
-	// noticed; nil if there is nothing to be noticed by. It returns soon.
-	OnGreet func()
-	Log     *slog.Logger
+	Log         *slog.Logger
 }
 
 func (c Config) validate() error {
@@ -78,6 +81,8 @@ func (c Config) validate() error {
 		return fmt.Errorf("the path of Deckhand itself, %q, is not absolute", c.Self)
 	case !filepath.IsAbs(c.WorktreeRoot) || strings.ContainsAny(c.WorktreeRoot, " \t\n"):
 		return fmt.Errorf("the folder for worktrees %q is not an absolute path without blanks", c.WorktreeRoot)
+	case !filepath.IsAbs(c.CacheDir) || strings.ContainsAny(c.CacheDir, " \t\n"):
+		return fmt.Errorf("the folder for caches of commands %q is not an absolute path without blanks; XDG_CACHE_HOME names another", c.CacheDir)
 	case c.Log == nil || c.Version == "":
 		return errors.New("log and version are required")
 	case c.TurnBudget < 0 || c.TurnBudget > turn.MaxTurnBudget:

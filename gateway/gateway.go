@@ -8,10 +8,10 @@ import (
 	"net/http"
 	"os"
 	"strconv"
-	"sync"
 	"time"
 
 	"deckhand/gateway/admin"
+	"deckhand/gateway/command"
 	"deckhand/gateway/control"
 	"deckhand/gateway/executor"
 	"deckhand/gateway/ledger"
@@ -40,9 +40,6 @@ type Gateway struct {
 	servers []service
 	local   net.Listener
 	connect net.Listener
-
-	quit     chan struct{} // closed by Quit
-	quitOnce sync.Once
 }
 
 // service is one listener and what is served on it until its context ends.
@@ -72,7 +69,7 @@ func New(ctx context.Context, cfg Config) (*Gateway, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	g := &Gateway{cfg: cfg, started: time.Now().UTC(), ready: newReadiness(cfg), quit: make(chan struct{})}
+	g := &Gateway{cfg: cfg, started: time.Now().UTC(), ready: newReadiness(cfg)}
 	if err := g.build(ctx, placesOf(cfg.StateDir)); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
@@ -102,7 +99,13 @@ func (g *Gateway) build(ctx context.Context, p places) error {
 }
 
 func (g *Gateway) newEngine(ctx context.Context, p places, paths *protected.Paths) (*session.Engine, error) {
-	tools, err := executor.New(executor.Config{Protected: paths})
+	commands, err := command.New(command.Config{
+		Self: g.cfg.Self, Home: g.cfg.Home, Environ: g.cfg.Environ, Cache: g.cfg.CacheDir, Protected: paths, Launcher: g.ready.launcher, Log: g.cfg.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	tools, err := executor.New(executor.Config{Protected: paths, Commands: commands})
 	if err != nil {
 		return nil, err
 	}
@@ -220,11 +223,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 		defer close(awake)
 		g.stayAwake(ctx)
 	}()
-	select {
-	case <-ctx.Done():
-	case <-g.quit:
-		cancel(nil)
-	}
+	<-ctx.Done()
 	g.engine.EndWaits()
 	var failed error
 	for range g.servers {
@@ -261,19 +260,6 @@ func (g *Gateway) LocalToken() string { return g.token.get() }
 
 // RotateLocalToken replaces the token; the old one stops working at once.
 func (g *Gateway) RotateLocalToken() (string, error) { return g.token.rotate() }
-
-// Greet tells the app that another start wants it to be noticed; it reports
-// false if nobody asked to be told.
-func (g *Gateway) Greet() bool {
-	if g.cfg.OnGreet == nil {
-		return false
-	}
-	g.cfg.OnGreet()
-	return true
-}
-
-// Quit ends Run in good order.
-func (g *Gateway) Quit() { g.quitOnce.Do(func() { close(g.quit) }) }
 
 // Status is what the gateway says of itself to a person.
 func (g *Gateway) Status(ctx context.Context) (admin.Status, error) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"deckhand/gateway/protected"
+	"deckhand/gateway/sandbox"
 	"deckhand/gateway/session"
 )
 
@@ -36,9 +37,9 @@ func OpenEngine(ctx context.Context, cfg Config) (*session.Engine, error) {
 	}
 	// A run that was recorded and never begun is the next gateway's to begin. The
 	// engine asks this before it starts one, and is told only when it closes.
-	starting := &readiness{cfg: cfg, test: func(ctx context.Context) error {
+	starting := &readiness{cfg: cfg, test: func(ctx context.Context) (*sandbox.Launcher, error) {
 		<-ctx.Done()
-		return context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}}
 	g := &Gateway{cfg: cfg, started: time.Now().UTC(), ready: starting}
 	engine, err := g.newEngine(ctx, p, paths)

@@ -24,11 +24,12 @@ var mechanisms = map[string]string{"linux": "bubblewrap", "darwin": "Seatbelt"}
 // readiness knows whether a run can be started on this machine now.
 type readiness struct {
 	cfg  Config
-	test func(context.Context) error
+	test func(context.Context) (*sandbox.Launcher, error)
 
 	mu     sync.Mutex
-	tested time.Time // guarded by mu
-	failed error     // of the last test; guarded by mu
+	box    *sandbox.Launcher // of the last test, nil if it failed; guarded by mu
+	tested time.Time         // guarded by mu
+	failed error             // of the last test; guarded by mu
 
 	finding sync.Mutex
 	found   runner.Claude // guarded by finding
@@ -36,12 +37,12 @@ type readiness struct {
 }
 
 func newReadiness(cfg Config) *readiness {
-	return &readiness{cfg: cfg, test: func(ctx context.Context) error {
+	return &readiness{cfg: cfg, test: func(ctx context.Context) (*sandbox.Launcher, error) {
 		launcher, err := sandbox.Find(sandbox.Config{Self: cfg.Self, Bubblewrap: cfg.Bubblewrap})
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return launcher.SelfTest(ctx)
+		return launcher, launcher.SelfTest(ctx)
 	}}
 }
 
@@ -79,23 +80,32 @@ func (r *readiness) find() (runner.Claude, error) {
 	return found, nil
 }
 
-// confines runs the self-test once, and again after a failure. Callers wait
-// for a test under way.
+// confines says whether the sandbox has proved itself, as launcher does.
 func (r *readiness) confines(ctx context.Context) error {
+	_, err := r.launcher(ctx)
+	return err
+}
+
+// launcher runs the self-test once, and again after a failure, and returns the
+// sandbox that passed it. Callers wait for a test under way.
+func (r *readiness) launcher(ctx context.Context) (*sandbox.Launcher, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.tested.IsZero() && (r.failed == nil || time.Since(r.tested) < retestAfter) {
-		return r.failed
+		return r.box, r.failed
 	}
-	err := r.test(ctx)
+	box, err := r.test(ctx)
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
-	r.tested, r.failed = time.Now(), err
+	r.tested, r.box, r.failed = time.Now(), box, err
 	if _, ok := errors.AsType[*turn.Refusal](err); err != nil && !ok {
 		r.failed = turn.RefuseFor(turn.SandboxUnavailable, err, "the self-test of the sandbox failed; deckhand doctor says more")
 	}
-	return r.failed
+	if r.failed != nil {
+		r.box = nil
+	}
+	return r.box, r.failed
 }
 
 // report says what is found, for a person.

@@ -53,7 +53,7 @@ type layer struct {
 var layers = []layer{
 	// The program: it alone knows both the tray and the gateway, reads files
 	// and the environment, and turns errors into exit codes.
-	{"app", []string{"app/demo", "gateway", "gateway/admin", "gateway/control", "gateway/ledger", "gateway/runner",
+	{"app", []string{"app/demo", "gateway", "gateway/admin", "gateway/command", "gateway/control", "gateway/ledger", "gateway/runner",
 		"gateway/sandbox", "gateway/session", "gateway/shim", "gateway/turn", "tray"},
 		[]string{modCobra, modLumberjack, modSys, modTOML}},
 	{"tray", nil, []string{modBeeep, modDBus, modNotify, modSystray, modText}},
@@ -68,18 +68,19 @@ var layers = []layer{
 
 	// The gateway: gateway puts the parts together, session is the hub that
 	// they serve, and ledger is the only one that knows the store.
-	{"gateway", []string{"gateway/admin", "gateway/awake", "gateway/control", "gateway/executor", "gateway/ledger", "gateway/link",
+	{"gateway", []string{"gateway/admin", "gateway/awake", "gateway/command", "gateway/control", "gateway/executor", "gateway/ledger", "gateway/link",
 		"gateway/protected", "gateway/runner", "gateway/sandbox", "gateway/session", "gateway/turn", "gateway/worktree"}, nil},
 	{"gateway/control", []string{"gateway/session", "gateway/turn"}, []string{modJSON, modSchema, modMCP}},
 	{"gateway/admin", []string{"gateway/atomicfile", "gateway/link", "gateway/session", "gateway/turn"}, nil},
 	{"gateway/session", []string{"gateway/atomicfile", "gateway/executor", "gateway/ledger", "gateway/link", "gateway/runner", "gateway/turn",
 		"gateway/worktree"}, []string{modDiff, modJSON, modUUID}},
 	{"gateway/ledger", []string{"gateway/atomicfile", "gateway/turn"}, []string{modBbolt}},
-	{"gateway/executor", []string{"gateway/protected", "gateway/turn"}, []string{modDoublestar, modJSON, modSchema, modSys, modText}},
+	{"gateway/executor", []string{"gateway/command", "gateway/protected", "gateway/turn"}, []string{modDoublestar, modJSON, modSchema, modSys, modText}},
+	{"gateway/command", []string{"gateway/command/entry", "gateway/protected", "gateway/sandbox", "gateway/turn"}, []string{modSys}},
+	{"gateway/command/entry", []string{"gateway/turn"}, nil},
 	{"gateway/awake", nil, []string{modDBus}},
 	{"gateway/worktree", []string{"gateway/atomicfile", "gateway/protected", "gateway/turn"}, []string{modSys}},
 	{"gateway/protected", nil, []string{modText}},
-	{"gateway/command/entry", []string{"gateway/turn"}, nil},
 
 	// The shim is a process of its own; what it and the gateway share is
 	// runner (the run's directory) and link (the protocol).

@@ -66,6 +66,8 @@ type Row struct {
 	Code string
 	// Tools are the names of the tools that run now.
 	Tools []string
+	// Lines is how much the commands among them have printed so far.
+	Lines int64
 	// Source is the checkout that a worktree was made of, else "".
 	Source string
 	// Undoable says that there is a write to take back.

@@ -52,7 +52,7 @@ func Doing(r Row, now time.Time) string {
 		}
 		return "waiting for ChatGPT"
 	case Executing:
-		return executing(r.Tools)
+		return executing(r.Tools, r.Lines)
 	case Idle:
 		return "ready for the next prompt"
 	case Failed:
@@ -106,14 +106,18 @@ func Approval(state string, ends, now time.Time) string {
 	return Clean(state)
 }
 
-func executing(tools []string) string {
+func executing(tools []string, lines int64) string {
+	printed := ""
+	if lines > 0 {
+		printed = ", " + count(int(lines), "line")
+	}
 	switch len(tools) {
 	case 0:
 		return "running a tool"
 	case 1:
-		return "running " + Clean(tools[0])
+		return "running " + Clean(tools[0]) + printed
 	}
-	return fmt.Sprintf("running %s and %d more", Clean(tools[0]), len(tools)-1)
+	return fmt.Sprintf("running %s and %d more", Clean(tools[0]), len(tools)-1) + printed
 }
 
 // Reason says in words why a run failed. A code without words of its own is

@@ -261,6 +261,9 @@ func checkSense(name string, raw []byte) error {
 	case SearchTextTool:
 		_, err := decode[searchArguments](raw)
 		return err
+	case RunCommandTool:
+		_, err := decode[commandArguments](raw)
+		return err
 	case EditTool:
 		_, err := decode[editArguments](raw)
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"deckhand/gateway/command"
 	"deckhand/gateway/protected"
 	"deckhand/gateway/turn"
 )
@@ -19,6 +20,9 @@ type Config struct {
 	// SearchTime is after how long a search gives a partial answer; 0 means
 	// DefaultSearchTime.
 	SearchTime time.Duration
+	// Commands runs commands; nil where nothing may be run, and RunCommand
+	// answers tool_unavailable.
+	Commands *command.Runner
 }
 
 // DefaultSearchTime is after how long a search gives a partial answer.
@@ -27,6 +31,7 @@ const DefaultSearchTime = 20 * time.Second
 // Executor runs the tools. It is safe for concurrent use.
 type Executor struct {
 	protected  *protected.Paths
+	commands   *command.Runner // or nil
 	searchTime time.Duration
 	// folderPart is folderPart but in tests.
 	folderPart int
@@ -62,14 +67,15 @@ func New(cfg Config) (*Executor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make executor: %w", err)
 	}
-	return &Executor{protected: cfg.Protected, searchTime: cfg.SearchTime, folderPart: folderPart, missTime: nearMissTime, schemas: schemas, disk: realDisk{}}, nil
+	return &Executor{protected: cfg.Protected, commands: cfg.Commands, searchTime: cfg.SearchTime, folderPart: folderPart, missTime: nearMissTime, schemas: schemas, disk: realDisk{}}, nil
 }
 
 // Run runs one authorised call to its end and says how it went. A read that
-// its context ends has no answer; a write that has happened by then has one.
+// its context ends has no answer; a write that has happened by then has one,
+// and a command tells what it came to.
 func (e *Executor) Run(ctx context.Context, scope Scope, call turn.ToolCall, sink Sink) turn.Result {
 	result := e.run(ctx, scope, call, sink.filled())
-	happened := Writes(call.Name) && (result.Write != nil || result.Outcome == turn.OutcomeInterrupted)
+	happened := Writes(call.Name) && (result.Write != nil || result.Outcome == turn.OutcomeInterrupted) || call.Name == RunCommandTool
 	if ctx.Err() != nil && !happened {
 		return turn.Result{Outcome: turn.OutcomeCancelled, Code: turn.CancelledCode, Text: call.Name + " was stopped before it had an answer."}
 	}
@@ -100,6 +106,8 @@ func (e *Executor) run(ctx context.Context, scope Scope, call turn.ToolCall, sin
 		return e.findFiles(ctx, scope, call.Arguments, sink.Progress)
 	case SearchTextTool:
 		return e.searchText(ctx, scope, call.Arguments, sink.Progress)
+	case RunCommandTool:
+		return e.runCommand(ctx, scope, call.Arguments, sink.Output)
 	case EditTool:
 		return e.edit(ctx, scope, call.Arguments, sink)
 	case WriteTool:

@@ -10,6 +10,9 @@ type Sink struct {
 	// number of bytes that were read from files or, for FindFiles, written to
 	// the answer so far. It may be nil.
 	Progress func(bytes int64)
+	// Output is called as a command prints, from one goroutine at a time, with
+	// the bytes and lines that it has printed so far. It may be nil.
+	Output func(bytes, lines int64)
 	// Prepare makes a write durable before it happens: what is about to be done
 	// and the content that the file has until then. It is called at most once,
 	// and an error means that nothing is done. A write without it is refused.
@@ -20,6 +23,9 @@ type Sink struct {
 func (s Sink) filled() Sink {
 	if s.Progress == nil {
 		s.Progress = func(int64) {}
+	}
+	if s.Output == nil {
+		s.Output = func(int64, int64) {}
 	}
 	return s
 }

@@ -100,7 +100,7 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	e := &Engine{Reader: Reader{ledger: l, secret: secret, tools: toolsOf(cfg.Executor), limits: cfg.Limits},
 		cfg: cfg, hub: h, lives: map[turn.RunID]*live{}}
 	e.Reader.attached = e.isAttached
-	e.Reader.produced = e.bytesOf
+	e.Reader.produced = e.producedBy
 	e.life, e.end = context.WithCancelCause(context.WithoutCancel(ctx))
 	if err := e.settleAll(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
@@ -111,7 +111,8 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 
 // Close stops all waiting and working and closes the ledger. Runs stay alive:
 // their shims wait for the next gateway. A read under way is given up and
-// begins again when its shim asks the next gateway for it.
+// begins again when its shim asks the next gateway for it; a command is ended,
+// and its receipt says so.
 func (e *Engine) Close() error {
 	e.mu.Lock()
 	e.closed = true

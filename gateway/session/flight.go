@@ -19,7 +19,14 @@ import (
 // the receipt from the ledger.
 type flight struct {
 	bytes  atomic.Int64 // produced so far
+	lines  atomic.Int64 // the same, of what a command printed
 	landed chan struct{}
+}
+
+// printed takes note of what a command has printed so far.
+func (f *flight) printed(bytes, lines int64) {
+	f.bytes.Store(bytes)
+	f.lines.Store(lines)
 }
 
 // begin answers one request of Claude Code for an authorised call: it returns
@@ -46,10 +53,12 @@ func (v *live) begin(id turn.ToolUseID, name, arguments string) (ledger.ActionRe
 	// These arguments are the ledger's: Begin compared their digests.
 	call := turn.ToolCall{Name: a.Name, Arguments: []byte(arguments)}
 	v.e.actions.Go(func() {
-		result := v.e.cfg.Executor.Run(v.ending, scopeOf(s), call, v.e.sink(a.ID, f.bytes.Store))
+		sink := v.e.sink(a.ID)
+		sink.Progress, sink.Output = f.bytes.Store, f.printed
+		result := v.e.cfg.Executor.Run(v.ending, scopeOf(s), call, sink)
 		// The loop waits for every flight before it ends, but for those that it
 		// gave up when the engine closed: they store nothing.
-		_ = v.do(context.WithoutCancel(v.e.life), func() { v.land(a.ID, f, result) })
+		_ = v.do(context.WithoutCancel(v.e.life), func() { v.land(a, f, result) })
 	})
 	return a, f, nil
 }
@@ -67,8 +76,8 @@ func (v *live) flight(id turn.ActionID) *flight {
 func (v *live) flying(id turn.ActionID) bool { return v.flight(id) != nil }
 
 // land stores the receipt of an action that has ended. It runs in the loop.
-func (v *live) land(id turn.ActionID, f *flight, result turn.Result) {
-	v.flights.Delete(id)
+func (v *live) land(a ledger.ActionRecord, f *flight, result turn.Result) {
+	v.flights.Delete(a.ID)
 	v.inFlight--
 	defer close(f.landed)
 	switch {
@@ -76,14 +85,15 @@ func (v *live) land(id turn.ActionID, f *flight, result turn.Result) {
 		// A write that cannot tell whether it happened: the file decides when
 		// the call comes again, or when the run is settled.
 		return
-	case result.Outcome == turn.OutcomeCancelled && v.e.life.Err() != nil:
+	case result.Outcome == turn.OutcomeCancelled && v.e.life.Err() != nil && mayRepeat(a):
 		// Given up because the engine closes: it begins again when its shim asks
-		// the next gateway for it.
+		// the next gateway for it. A command does not: its receipt says what it
+		// came to.
 		return
 	}
-	if _, err := v.e.ledger.Finish(id, result); err != nil {
+	if _, err := v.e.ledger.Finish(a.ID, result); err != nil {
 		// Without a receipt the action stays begun; the shim asks again and it
 		// begins again, or is settled as interrupted with the run.
-		v.e.cfg.Log.Error("store receipt", "action", id, "err", err)
+		v.e.cfg.Log.Error("store receipt", "action", a.ID, "err", err)
 	}
 }

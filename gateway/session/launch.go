@@ -1,7 +1,6 @@
 package session
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +26,7 @@ func (e *Engine) launch(s ledger.SessionRecord, r ledger.RunRecord) {
 		}
 		code, message := turn.LaunchFailed, "Claude Code could not be started"
 		if refusal, ok := errors.AsType[*turn.Refusal](err); ok {
-			code, message = refusal.Code, cmp.Or(refusal.Detail, message)
+			code, message = refusal.Code, refusal.Detail
 		}
 		e.cfg.Log.Error("launch run", "session", s.ID, "run", r.ID, "err", err)
 		end := ledger.End{Verb: turn.Fail, Code: code, LaunchMessage: message}
@@ -151,17 +150,18 @@ func (e *Engine) isAttached(run turn.RunID) bool {
 	return v != nil && v.attached()
 }
 
-// bytesOf returns how many bytes an action under way has produced so far.
-func (e *Engine) bytesOf(run turn.RunID, id turn.ActionID) int64 {
+// producedBy returns how many bytes an action under way has produced so far,
+// and how many lines if it is a command.
+func (e *Engine) producedBy(run turn.RunID, id turn.ActionID) (bytes, lines int64) {
 	v := e.liveOf(run)
 	if v == nil {
-		return 0
+		return 0, 0
 	}
 	f := v.flight(id)
 	if f == nil {
-		return 0
+		return 0, 0
 	}
-	return f.bytes.Load()
+	return f.bytes.Load(), f.lines.Load()
 }
 
 // toolsOf returns the tools that a session's holder can call now.

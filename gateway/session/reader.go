@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 
+	"deckhand/gateway/executor"
 	"deckhand/gateway/ledger"
 	"deckhand/gateway/turn"
 )
@@ -17,7 +18,7 @@ type Reader struct {
 
 	tools    func(ledger.SessionRecord) []Tool
 	attached func(turn.RunID) bool
-	produced func(turn.RunID, turn.ActionID) int64
+	produced func(turn.RunID, turn.ActionID) (bytes, lines int64)
 }
 
 // NewReader reads a ledger that was opened read-only. Close closes it.
@@ -38,20 +39,20 @@ func (r *Reader) List(context.Context) ([]Summary, error) {
 	for _, v := range views {
 		s := Summary{
 			SessionID: v.Session.ID, Label: v.Session.Label, Profile: v.Session.Profile,
-			WorkingDirectory: v.Session.WorkingDirectory, SourceDirectory: v.Session.SourceDirectory(), Status: v.Session.Status,
+			WorkingDirectory: v.Session.WorkingDirectory, Status: v.Session.Status,
 			CreatedAt: v.Session.CreatedAt, UpdatedAt: v.Session.UpdatedAt, LeaseExpiresAt: v.Session.Lease.ExpiresAt,
 			Running: []string{}, Runs: v.Session.Runs, Code: v.Run.Code,
 		}
 		if v.Pending != nil {
 			s.TurnOpenedAt = v.Pending.OpenedAt
 		}
-		if v.Session.Profile.Writes() {
-			if s.Undoable, err = r.ledger.Undoable(v.Session.ID); err != nil {
-				return nil, err
-			}
-		}
 		for _, a := range v.Open {
 			s.Running = append(s.Running, a.Name)
+			if a.Name == executor.RunCommandTool && r.produced != nil {
+				bytes, lines := r.produced(v.Run.ID, a.ID)
+				s.Printed.Bytes += bytes
+				s.Printed.Lines += lines
+			}
 		}
 		list = append(list, s)
 	}

@@ -59,13 +59,6 @@ func (e *Engine) UndoSession(ctx context.Context, id turn.SessionID, dryRun bool
 
 func (e *Engine) undo(ctx context.Context, writes []ledger.ActionRecord, dryRun bool) (UndoReport, error) {
 	report := UndoReport{DryRun: dryRun, Undone: []UndoStep{}, Conflicts: []UndoStep{}}
-	v, err := e.ledger.View(writes[0].Session)
-	if err != nil {
-		return report, err
-	}
-	if err := v.Session.Retired(); err != nil {
-		return report, err
-	}
 	// In a dry run a file stands, for the older writes to it, as the newer ones
 	// would leave it.
 	supposed := map[string]turn.FileState{}
@@ -114,7 +107,7 @@ func (e *Engine) undoOne(ctx context.Context, a ledger.ActionRecord, dryRun bool
 	if err != nil {
 		return turn.Result{}, err
 	}
-	result := e.cfg.Executor.Revert(context.WithoutCancel(ctx), *a.Intent, []byte(before), e.sink(undo.ID, nil))
+	result := e.cfg.Executor.Revert(context.WithoutCancel(ctx), *a.Intent, []byte(before), e.sink(undo.ID))
 	if result.Outcome == turn.OutcomeInterrupted {
 		// It cannot tell whether it happened: the file decides, as after a crash.
 		return e.settleUndo(undo.ID)
@@ -124,9 +117,9 @@ func (e *Engine) undoOne(ctx context.Context, a ledger.ActionRecord, dryRun bool
 }
 
 // sink is where an action under way tells of itself.
-func (e *Engine) sink(id turn.ActionID, progress func(int64)) executor.Sink {
+func (e *Engine) sink(id turn.ActionID) executor.Sink {
 	return executor.Sink{
-		Action: id, Progress: progress,
+		Action:  id,
 		Prepare: func(intent turn.WriteIntent, before []byte) error { return e.ledger.Prepare(id, intent, before) },
 	}
 }

@@ -27,8 +27,6 @@ type world struct {
 	// home is the user's, dir the repository.
 	home, dir string
 	k         *Keeper
-	// books are what the owners of worktrees have recorded of removals.
-	books map[turn.SessionID]*book
 }
 
 // template holds the repository that newWorld copies.
@@ -83,7 +81,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, home: filepath.Join(base, "home"), dir: filepath.Join(base, "home", "my project"), books: map[turn.SessionID]*book{}}
+	w := &world{t: t, home: filepath.Join(base, "home"), dir: filepath.Join(base, "home", "my project")}
 	w.must(makeTemplate())
 	w.must(os.MkdirAll(w.home, 0o755))
 	w.must(os.CopyFS(w.dir, os.DirFS(template)))

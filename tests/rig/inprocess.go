@@ -33,7 +33,7 @@ func InProcess(t testing.TB, tuned Tuned) *Inside {
 	served, err := gateway.New(t.Context(), gateway.Config{
 		StateDir: g.State, Home: g.Home, LocalAddr: "127.0.0.1:0", ConnectorAddr: "127.0.0.1:0",
 		Self: Program(t), Claude: Claude(t), ClaudeEnv: tuned.ClaudeEnv, ShortWaits: tuned.ShortWaits,
-		WorktreeRoot: filepath.Join(g.Home, "worktrees"), Version: "test", Log: slog.New(slog.DiscardHandler),
+		WorktreeRoot: filepath.Join(g.Home, "worktrees"), CacheDir: filepath.Join(g.Home, "cache"), Version: "test", Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
