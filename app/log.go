@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -121,14 +122,18 @@ func (a *app) eventPrinter(sessions []session.Summary) func(turn.Event) error {
 	if a.json {
 		return func(e turn.Event) error { return a.printJSONLine(e) }
 	}
-	short, p, day := shorten(sessions), a.paint(), ""
+	short, p, day, width := shorten(sessions), a.paint(), "", 0
+	for _, s := range sessions {
+		width = max(width, len(short(s.SessionID)))
+	}
 	return func(e turn.Event) error {
 		at := e.At.Local()
 		if d := at.Format(time.DateOnly); d != day {
 			day = d
 			a.printf("%s\n", p.dim("— "+d))
 		}
-		a.printf("%s  %s  %s %s%s\n", p.dim(at.Format(time.TimeOnly)), p.cyan(short(e.Session)),
+		who := cmp.Or(short(e.Session), "-") // a revoked trust is of no session
+		a.printf("%s  %s  %s %s%s\n", p.dim(at.Format(time.TimeOnly)), p.cyan(pad(who, width)),
 			pad(tray.Clean(e.By), len("gateway")), tray.Clean(e.Kind), p.event(e))
 		return nil
 	}
@@ -149,6 +154,12 @@ func (p paint) event(e turn.Event) string {
 	}
 	if e.Code != "" {
 		parts = append(parts, p.red(tray.Clean(string(e.Code))))
+	}
+	if e.Subject != "" {
+		parts = append(parts, tray.Clean(e.Subject))
+	}
+	if e.Files > 0 {
+		parts = append(parts, counted(e.Files, "file", "files"))
 	}
 	if e.Bytes > 0 {
 		parts = append(parts, size(e.Bytes))

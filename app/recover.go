@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deckhand/gateway/control"
+	"deckhand/gateway/session"
 	"deckhand/tray"
 )
 
@@ -34,18 +35,28 @@ func (a *app) recovery(ctx context.Context, v *view, arg string) error {
 	if err != nil {
 		return err
 	}
-	token, err := v.RecoveryToken(ctx, found.SessionID)
+	prompt, err := recoveryPrompt(ctx, v, found)
 	if err != nil {
 		return err
 	}
 	if isTerminal(a.stdio.Out) {
 		a.notef("Paste this into a new chat. It holds the token of the session: show it to nobody else.\n\n")
 	}
-	a.printf("%s", printable(control.RecoveryPrompt(found.SessionID, token, tray.Clean(found.Label))))
+	a.printf("%s", prompt)
 	if v.live == nil {
 		a.notef("\nnote: no gateway is running; start one before you paste it: deckhand serve\n")
 	}
 	return nil
+}
+
+// recoveryPrompt is the prompt with which a new chat takes a session over. It
+// holds the session's recovery token.
+func recoveryPrompt(ctx context.Context, from source, found session.Summary) (string, error) {
+	token, err := from.RecoveryToken(ctx, found.SessionID)
+	if err != nil {
+		return "", err
+	}
+	return printable(control.RecoveryPrompt(found.SessionID, token, tray.Clean(found.Label))), nil
 }
 
 func (a *app) promptCommand() *cobra.Command {

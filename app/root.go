@@ -52,8 +52,9 @@ func (a *app) root() *cobra.Command {
 sessions on this machine. Everything that happens is written down first, and
 you can look at it and stop it at any time.
 
-Without a command it runs the gateway, as "deckhand serve" does.`,
-		Example: `  deckhand serve               run the gateway
+Without a command it runs the gateway and shows its menu in the menu bar or
+tray; "deckhand serve" runs the gateway alone.`,
+		Example: `  deckhand                     run the gateway with its menu
   deckhand sessions            what is going on
   deckhand approve             let the session start that asks you
   deckhand stop 4k2m           end the run of session ses_4k2m…
@@ -90,12 +91,13 @@ Without a command it runs the gateway, as "deckhand serve" does.`,
 	root.SetCompletionCommandGroupID(groupRun)
 
 	serve := a.serveCommand()
-	root.RunE = serve.RunE
+	root.RunE = a.runWithMenu
+	root.Flags().Bool("no-tray", false, "run the gateway without a menu, as deckhand serve does")
 	serveFlags(root, true)
 	root.AddCommand(serve, a.demoCommand(), a.claudeCommand(), a.shimCommand(),
 		a.sessionsCommand(), a.showCommand(), a.logCommand(), a.doctorCommand(), a.configCommand(), a.versionCommand(),
 		a.approveCommand(), a.denyCommand(), a.undoCommand(), a.worktreesCommand(),
-		a.pauseCommand(), a.resumeCommand(), a.askCommand(), a.awakeCommand(),
+		a.pauseCommand(), a.resumeCommand(), a.askCommand(), a.awakeCommand(), a.loginCommand(), a.quitCommand(),
 		a.stopCommand(), a.recoverCommand(), a.promptCommand(), a.tokenCommand())
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
 		if !slices.Contains([]string{"auto", "always", "never"}, a.color) {

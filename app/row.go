@@ -18,6 +18,7 @@ func row(s session.Summary) tray.Row {
 		ID: string(s.SessionID), Label: s.Label, Folder: s.WorkingDirectory, Profile: string(s.Profile),
 		Status: tray.Status(s.Status), Code: string(s.Code), Tools: s.Running, Lines: s.Printed.Lines,
 		LeaseEnds: s.LeaseExpiresAt, TurnOpened: s.TurnOpenedAt, Updated: s.UpdatedAt,
+		Undoable: s.Undoable,
 	}
 }
 
@@ -33,7 +34,7 @@ func waitingAmong(ctx context.Context, v *view, sessions []session.Summary) ([]s
 func answerBy(r tray.Row, waiting []session.Waiting) tray.Row {
 	for _, w := range waiting {
 		if string(w.SessionID) == r.ID {
-			r.AnswerBy = w.ExpiresAt
+			r.AnswerBy, r.Generation = w.ExpiresAt, w.Generation
 		}
 	}
 	return r

@@ -32,7 +32,7 @@ the next gateway takes them up where they are.`,
 			if err != nil {
 				return err
 			}
-			return a.serve(cmd.Context(), s, root)
+			return a.serve(cmd.Context(), s, root, false)
 		},
 	}
 	serveFlags(cmd, false)
@@ -67,7 +67,9 @@ func refuseRoot(uid int, allowed bool) error {
 	return nil
 }
 
-func (a *app) serve(ctx context.Context, s Settings, allowRoot bool) (err error) {
+// serve runs the gateway until ctx ends, with a menu if withMenu is set and there
+// is a desktop to show it on.
+func (a *app) serve(ctx context.Context, s Settings, allowRoot, withMenu bool) (err error) {
 	if err := refuseRoot(os.Geteuid(), allowRoot); err != nil {
 		return err
 	}
@@ -76,7 +78,10 @@ func (a *app) serve(ctx context.Context, s Settings, allowRoot bool) (err error)
 	}
 	// Asked before the log is opened, which is the running gateway's own. The
 	// ledger's lock is what really keeps a second one out.
-	if _, status, err := a.dial(ctx, s); err == nil {
+	if client, status, err := a.dial(ctx, s); err == nil {
+		if withMenu {
+			return a.greet(ctx, client, status)
+		}
 		return withHint(&gateway.RunningError{Status: status}, "look at it with: deckhand sessions")
 	}
 	log, closeLog, err := openLog(s, a.stdio)
@@ -90,6 +95,15 @@ func (a *app) serve(ctx context.Context, s Settings, allowRoot bool) (err error)
 	}
 	cfg.Log = log
 	log.Info("starting", "version", cfg.Version)
+	var desk *desk
+	if withMenu {
+		if desk, err = a.newDesk(s, log); err != nil {
+			log.Info("no menu is shown", "reason", err)
+			a.notef("note: no menu is shown: %s\n", err)
+		} else {
+			cfg.OnGreet = desk.greeted
+		}
+	}
 	g, err := gateway.New(ctx, cfg)
 	if running, ok := errors.AsType[*gateway.RunningError](err); ok {
 		// Its words name a process, which a log does not.
@@ -106,7 +120,11 @@ func (a *app) serve(ctx context.Context, s Settings, allowRoot bool) (err error)
 		defer close(warned)
 		a.warn(ctx, g, log)
 	}()
-	err = g.Run(ctx)
+	if desk != nil {
+		err = desk.run(ctx, g)
+	} else {
+		err = g.Run(ctx)
+	}
 	<-warned
 	if err != nil && !errors.Is(err, context.Canceled) {
 		log.Error("ended", "err", err)

@@ -52,16 +52,19 @@ still sleeps when you close the lid or tell it to.`,
 // onOff completes a command that turns a switch by its argument.
 func (a *app) onOff(which turn.Switch, cmd *cobra.Command) *cobra.Command {
 	cmd.GroupID, cmd.ValidArgs = groupAct, []string{"on", "off"}
-	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		if len(args) != 1 || args[0] != "on" && args[0] != "off" {
-			return withHint(usagef("%s takes on or off", cmd.CommandPath()), "see %s --help", cmd.CommandPath())
-		}
-		return nil
-	}
+	cmd.Args = onOrOff
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return a.withHands(cmd, func(ctx context.Context, h hands) error { return a.flip(ctx, h, which, args[0] == "on") })
 	}
 	return a.withJSON(cmd)
+}
+
+// onOrOff takes exactly one of the two.
+func onOrOff(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 || args[0] != "on" && args[0] != "off" {
+		return withHint(usagef("%s takes on or off", cmd.CommandPath()), "see %s --help", cmd.CommandPath())
+	}
+	return nil
 }
 
 // switchTo completes a command that turns a switch one way.

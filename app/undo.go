@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"deckhand/gateway/admin"
 	"deckhand/gateway/session"
 	"deckhand/gateway/turn"
 	"deckhand/tray"
@@ -17,7 +18,7 @@ import (
 const actionPrefix = "act_"
 
 func (a *app) undoCommand() *cobra.Command {
-	var dryRun bool
+	var dryRun, last bool
 	cmd := &cobra.Command{
 		Use:     "undo ID|ACTION",
 		GroupID: groupAct,
@@ -29,6 +30,7 @@ changed since is left as it is and listed; the exit code is then 1.
 ChatGPT is told with its next turn. deckhand show lists the writes of a session.`,
 		Example: `  deckhand undo 4k2m --dry-run   what would happen
   deckhand undo 4k2m             every write of the session
+  deckhand undo 4k2m --last      its newest write
   deckhand undo act_7hq2         one write`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -38,22 +40,29 @@ ChatGPT is told with its next turn. deckhand show lists the writes of a session.
 		},
 		ValidArgsFunction: a.completeID,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withHands(cmd, func(ctx context.Context, h hands) error { return a.undo(ctx, h, args[0], dryRun) })
+			return a.withHands(cmd, func(ctx context.Context, h hands) error { return a.undo(ctx, h, args[0], dryRun, last) })
 		},
 	}
+	cmd.Flags().BoolVar(&last, "last", false, "only the session's newest write that was not undone")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only say what would be undone")
 	return a.withJSON(cmd)
 }
 
-func (a *app) undo(ctx context.Context, h hands, arg string, dryRun bool) error {
+func (a *app) undo(ctx context.Context, h hands, arg string, dryRun, last bool) error {
 	id, action, err := aim(ctx, h, arg)
 	if err != nil {
 		return err
 	}
+	if last && action != "" {
+		return usagef("--last takes a session, and %s is one write", action)
+	}
 	var report session.UndoReport
-	if action != "" {
+	switch {
+	case last:
+		report, err = undoLast(ctx, h, id, dryRun)
+	case action != "":
 		report, err = h.UndoAction(ctx, action, dryRun)
-	} else {
+	default:
 		report, err = h.UndoSession(ctx, id, dryRun)
 	}
 	if err != nil {
@@ -68,6 +77,20 @@ func (a *app) undo(ctx context.Context, h hands, arg string, dryRun bool) error 
 		err = errConflicts
 	}
 	return err
+}
+
+// undoLast takes back a session's newest write that was not taken back.
+func undoLast(ctx context.Context, h admin.Undo, id turn.SessionID, dryRun bool) (session.UndoReport, error) {
+	writes, err := h.Writes(ctx, id)
+	if err != nil {
+		return session.UndoReport{}, err
+	}
+	for _, w := range writes {
+		if w.UndoneBy == "" {
+			return h.UndoAction(ctx, w.ActionID, dryRun)
+		}
+	}
+	return session.UndoReport{}, turn.Refuse(turn.NothingToUndo, "the session has no write that could be undone")
 }
 
 // aim finds the session or else the write that arg names.

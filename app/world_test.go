@@ -47,10 +47,12 @@ type engine struct {
 	reason   string
 	warnings []string
 	switches turn.Switches
-	local    string
-	waiting  []session.Waiting
-	written  map[turn.SessionID][]session.Write
-	trees    []session.Worktree
+	// menu says whether there is one, greeted whether it was asked to be noticed.
+	menu, greeted bool
+	local         string
+	waiting       []session.Waiting
+	written       map[turn.SessionID][]session.Write
+	trees         []session.Worktree
 	// asked are the calls that change something, with their arguments.
 	asked []string
 }
@@ -127,6 +129,8 @@ func (e *engine) Status(context.Context) (admin.Status, error) {
 }
 
 func (e *engine) LocalToken() string                { return "local-secret" }
+func (e *engine) Greet() bool                       { e.greeted = true; return e.menu }
+func (e *engine) Quit()                             { e.ask("quit") }
 func (e *engine) RotateLocalToken() (string, error) { return "new-secret", nil }
 
 // world is a state directory, and a gateway's admin socket if one runs.

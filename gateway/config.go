@@ -68,7 +68,10 @@ type Config struct {
 	// Own and Search are protected from writing: the user's config and binaries,
 	// and the directories of PATH.
 	Own, Search []string
-	Log         *slog.Logger
+	// OnGreet is called when another start of the app wants this one to be
+	// noticed; nil if there is nothing to be noticed by. It returns soon.
+	OnGreet func()
+	Log     *slog.Logger
 }
 
 func (c Config) validate() error {

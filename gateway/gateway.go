@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"sync"
 	"time"
 
 	"deckhand/gateway/admin"
@@ -40,6 +41,9 @@ type Gateway struct {
 	servers []service
 	local   net.Listener
 	connect net.Listener
+
+	quit     chan struct{} // closed by Quit
+	quitOnce sync.Once
 }
 
 // service is one listener and what is served on it until its context ends.
@@ -69,7 +73,7 @@ func New(ctx context.Context, cfg Config) (*Gateway, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	g := &Gateway{cfg: cfg, started: time.Now().UTC(), ready: newReadiness(cfg)}
+	g := &Gateway{cfg: cfg, started: time.Now().UTC(), ready: newReadiness(cfg), quit: make(chan struct{})}
 	if err := g.build(ctx, placesOf(cfg.StateDir)); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
@@ -223,7 +227,11 @@ func (g *Gateway) Run(ctx context.Context) error {
 		defer close(awake)
 		g.stayAwake(ctx)
 	}()
-	<-ctx.Done()
+	select {
+	case <-ctx.Done():
+	case <-g.quit:
+		cancel(nil)
+	}
 	g.engine.EndWaits()
 	var failed error
 	for range g.servers {
@@ -260,6 +268,19 @@ func (g *Gateway) LocalToken() string { return g.token.get() }
 
 // RotateLocalToken replaces the token; the old one stops working at once.
 func (g *Gateway) RotateLocalToken() (string, error) { return g.token.rotate() }
+
+// Greet tells the app that another start wants it to be noticed; it reports
+// false if nobody asked to be told.
+func (g *Gateway) Greet() bool {
+	if g.cfg.OnGreet == nil {
+		return false
+	}
+	g.cfg.OnGreet()
+	return true
+}
+
+// Quit ends Run in good order.
+func (g *Gateway) Quit() { g.quitOnce.Do(func() { close(g.quit) }) }
 
 // Status is what the gateway says of itself to a person.
 func (g *Gateway) Status(ctx context.Context) (admin.Status, error) {

@@ -110,3 +110,18 @@ func deed(profile string) string {
 	}
 	return "write in"
 }
+
+// NextNotice is when there may be something to tell though nothing happened;
+// zero if there is nothing to wait for.
+func NextNotice(m Model) time.Time {
+	var first time.Time
+	for _, r := range m.Rows {
+		if r.Status != WaitingForGPT || r.LeaseEnds.IsZero() || NeedsYou(r, m.Now) {
+			continue
+		}
+		if at := r.LeaseEnds.Add(-LeaseSoon + 1); first.IsZero() || at.Before(first) {
+			first = at
+		}
+	}
+	return first
+}

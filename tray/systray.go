@@ -42,7 +42,9 @@ func (t *sysTray) Run(ready, exit func()) {
 	systray.SetTitle("deckhand")
 	var once sync.Once
 	end := func() { once.Do(func() { close(t.done); exit() }) }
-	systray.Run(ready, end)
+	// Without a bus, which may have gone since it was looked for, the library
+	// panics at the end.
+	t.safely(func() { systray.Run(ready, end) })
 	end()
 	t.work.Wait()
 }

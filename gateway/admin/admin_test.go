@@ -53,6 +53,9 @@ func TestEachCallReachesTheEngineAndComesBackWhole(t *testing.T) {
 	if token, err := w.client.Token(ctx); err != nil || token != "local-secret+" {
 		t.Errorf("Token after the rotation = %q, %v", token, err)
 	}
+	if noticed, err := w.client.Greet(ctx); err != nil || !noticed {
+		t.Errorf("Greet = %t, %v", noticed, err)
+	}
 	if s, err := w.client.Flip(ctx, turn.AskSwitch, true); err != nil || s != (turn.Switches{AskBeforeWrite: true}) {
 		t.Errorf("Flip = %+v, %v", s, err)
 	}

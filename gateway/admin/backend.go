@@ -70,4 +70,10 @@ type Gateway interface {
 	LocalToken() string
 	// RotateLocalToken replaces it: the old one stops working at once.
 	RotateLocalToken() (string, error)
+	// Greet brings the app to the user's notice, and reports whether it has
+	// anything to be noticed by.
+	Greet() bool
+	// Quit ends the gateway, and the app that it is part of, in good order; runs
+	// go on. It returns before that is done.
+	Quit()
 }

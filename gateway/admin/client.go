@@ -99,6 +99,20 @@ func (c *Client) RotateToken(ctx context.Context) (string, error) {
 	return answer.Token, err
 }
 
+// Greet brings the running app to the user's notice, and reports whether it has
+// a menu.
+func (c *Client) Greet(ctx context.Context) (bool, error) {
+	answer, err := call[greetAnswer](ctx, c, http.MethodPost, "/v1/greet", nil)
+	return answer.Noticed, err
+}
+
+// Quit ends the gateway in good order; runs go on. It returns before that is
+// done: a call answers ErrNotRunning when it is.
+func (c *Client) Quit(ctx context.Context) error {
+	_, err := call[quitAnswer](ctx, c, http.MethodPost, "/v1/quit", nil)
+	return err
+}
+
 // Events returns up to limit events above after, oldest first; limit is from 1
 // to MaxEvents.
 func (c *Client) Events(ctx context.Context, after uint64, id turn.SessionID, limit int) ([]turn.Event, error) {

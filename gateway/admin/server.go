@@ -85,6 +85,8 @@ func (s *Server) Handler() http.Handler {
 		routeEvents:   s.events,
 		routeToken:    s.token,
 		routeRotate:   s.rotate,
+		routeGreet:    s.greet,
+		routeQuit:     s.quit,
 
 		routeSwitches: s.switches,
 		routeFlip:     s.flip,
@@ -179,6 +181,16 @@ func (s *Server) rotate(*http.Request) (any, error) {
 	s.log.Info("local token rotated by the user")
 	token, err := s.gateway.RotateLocalToken()
 	return tokenAnswer{Token: token}, err
+}
+
+func (s *Server) greet(*http.Request) (any, error) {
+	return greetAnswer{Noticed: s.gateway.Greet()}, nil
+}
+
+func (s *Server) quit(*http.Request) (any, error) {
+	s.log.Info("quit by the user")
+	s.gateway.Quit()
+	return quitAnswer{Ending: true}, nil
 }
 
 func id(r *http.Request) turn.SessionID { return turn.SessionID(r.PathValue("id")) }

@@ -29,6 +29,8 @@ const (
 	routeEvents   = "GET /v1/events"
 	routeToken    = "POST /v1/token"
 	routeRotate   = "POST /v1/token/rotate"
+	routeGreet    = "POST /v1/greet"
+	routeQuit     = "POST /v1/quit"
 
 	routeSwitches = "GET /v1/switches"
 	routeFlip     = "POST /v1/switches/{switch}"
@@ -101,6 +103,14 @@ type worktreesAnswer struct {
 	Worktrees []session.Worktree `json:"worktrees"`
 }
 
+type quitAnswer struct {
+	Ending bool `json:"ending"`
+}
+
+type greetAnswer struct {
+	Noticed bool `json:"noticed"`
+}
+
 type tokenAnswer struct {
 	Token string `json:"token"`
 }
@@ -127,7 +137,7 @@ const unauthorized turn.Code = "unauthorized"
 // httpStatus maps a refusal to a status. The code in the body is what counts.
 func httpStatus(code turn.Code) int {
 	switch code {
-	case turn.UnknownSession, turn.NotFound:
+	case turn.UnknownSession, turn.NoWorktree, turn.NotTrusted, turn.NotFound:
 		return http.StatusNotFound
 	case turn.InvalidArguments:
 		return http.StatusBadRequest

@@ -212,6 +212,7 @@ func (e *engine) WaitEvents(ctx context.Context, after uint64) error {
 type surroundings struct {
 	mu    sync.Mutex
 	token string
+	quits int
 }
 
 func (g *surroundings) Status(context.Context) (Status, error) {
@@ -223,6 +224,14 @@ func (g *surroundings) LocalToken() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.token
+}
+
+func (g *surroundings) Greet() bool { return true }
+
+func (g *surroundings) Quit() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.quits++
 }
 
 func (g *surroundings) RotateLocalToken() (string, error) {

@@ -95,11 +95,15 @@ var table = map[turn.Code]words{
 	turn.WorktreeChanged:       {"The worktree is no longer what Deckhand made.", "Tell the user; start another session if it is still wanted."},
 	turn.WorktreeNotClean:      {"The worktree holds work that would be lost.", "Tell the user."},
 	turn.WorktreeBusy:          {"Something else is at work in this worktree.", "Try again in a moment."},
+	turn.NoWorktree:            {"The session has no worktree.", "Only worktree_write sessions have one, from their first run on."},
+	turn.WorktreeRemoved:       {"The worktree of this session was removed, so that it cannot go on.", "Tell the user; what was committed is on the session's branch. Start a new session for more work."},
+	turn.ApplyConflict:         {"What the worktree changed does not fit the user's checkout; nothing was written.", "Tell the user, who sees the conflicts with: deckhand worktrees apply --dry-run"},
 	turn.NothingToCommit:       {"The worktree holds nothing new.", "Go on without a commit."},
 
 	// What a person asks for at the machine.
 	turn.ApprovalNotPending: {"The session does not wait for an answer.", "Look at it again."},
 	turn.NothingToUndo:      {"There is nothing to undo.", "Look at the session's writes."},
+	turn.NotTrusted:         {"No session is trusted in that folder.", "The user sees the trusted folders with: deckhand trust"},
 	turn.UndoConflict:       {"The file was changed since, and is left as it is.", "Tell the user."},
 
 	// Runs that ended without a result.

@@ -32,7 +32,7 @@ func (l *Ledger) Approve(id turn.SessionID, generation int, trust bool, leaseFor
 		s.Approval.State = ApprovalApproved
 		s.Lease.ExpiresAt = t.now.Add(leaseFor)
 		if trust {
-			if err := t.tx.Bucket(bucketTrusted).Put(trustKey(s.Profile, s.folder()), []byte(t.now.Format(time.RFC3339))); err != nil {
+			if err := t.trust(s); err != nil {
 				return err
 			}
 		}
@@ -97,20 +97,8 @@ func (t *txn) pendingApproval(id turn.SessionID, generation int) (SessionRecord,
 	return s, nil
 }
 
-// folder is what a person trusts: the source of a worktree, or the directory
-// that the session works in.
-func (s SessionRecord) folder() string { return cmp.Or(s.Workspace.Source, s.WorkingDirectory) }
-
-func trustKey(profile turn.Profile, folder string) []byte {
-	return []byte(string(profile) + "\x00" + folder)
-}
-
-// Trusted reports whether a person has allowed the profile in this folder.
-func (l *Ledger) Trusted(profile turn.Profile, folder string) (bool, error) {
-	var trusted bool
-	err := l.view(func(t *txn) error {
-		trusted = t.tx.Bucket(bucketTrusted).Get(trustKey(profile, folder)) != nil
-		return nil
-	})
-	return trusted, err
+// SourceDirectory is the directory that the session was asked for, and what a
+// person trusts: the source of a worktree, or else the working directory.
+func (s SessionRecord) SourceDirectory() string {
+	return cmp.Or(s.Workspace.Source, s.WorkingDirectory)
 }

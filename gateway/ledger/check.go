@@ -84,6 +84,9 @@ func (c *checker) session(s SessionRecord) error {
 	if !s.Status.Live() && s.Status != turn.LeaseExpired && open != "" {
 		c.say("session %s: %s with an open run", s.ID, s.Status)
 	}
+	if !s.Workspace.Retired.IsZero() && open != "" {
+		c.say("session %s: its worktree is being removed under an open run", s.ID)
+	}
 	if s.Lease.TokenFloor > s.Lease.Epoch {
 		c.say("session %s: token floor %d above epoch %d", s.ID, s.Lease.TokenFloor, s.Lease.Epoch)
 	}

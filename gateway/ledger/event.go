@@ -20,6 +20,7 @@ func (t *txn) event(s SessionRecord, by Actor, kind string, e turn.Event) error 
 	if err != nil {
 		return fmt.Errorf("encode event: %w", err)
 	}
+	t.touched[s.ID] = true
 	return events.Put(binary.BigEndian.AppendUint64(nil, seq), data)
 }
 

@@ -67,8 +67,9 @@ type Options struct {
 	Dir string
 	// Now is the wall clock; nil means time.Now.
 	Now func() time.Time
-	// OnCommit, if not nil, is called after each commit that changed a session,
-	// in the goroutine of the verb and outside the transaction.
+	// OnCommit, if not nil, is called after each commit for each session that it
+	// changed or tells an event of, and with "" for an event of none, in the
+	// goroutine of the verb and outside the transaction.
 	OnCommit func(turn.SessionID)
 	// ReadOnly opens an existing ledger beside a running or stopped gateway's
 	// file without the right to change it. It fails with ErrInUse while a
@@ -179,22 +180,22 @@ func (l *Ledger) Close() error { return l.db.Close() }
 type txn struct {
 	tx  *bolt.Tx
 	now time.Time
-	// before holds each touched session as it was, for the indexes and events.
-	before map[turn.SessionID]SessionRecord
+	// touched are the sessions that the verb changed or told an event of.
+	touched map[turn.SessionID]bool
 }
 
-// update runs one verb and then tells OnCommit which sessions changed.
+// update runs one verb and then tells OnCommit which sessions it touched.
 func (l *Ledger) update(verb func(*txn) error) error {
 	var t *txn
 	err := l.db.Update(func(tx *bolt.Tx) error {
-		t = &txn{tx: tx, now: l.now().UTC().Round(0), before: map[turn.SessionID]SessionRecord{}}
+		t = &txn{tx: tx, now: l.now().UTC().Round(0), touched: map[turn.SessionID]bool{}}
 		return verb(t)
 	})
 	if err != nil {
 		return err
 	}
 	if l.onCommit != nil {
-		for id := range t.before {
+		for id := range t.touched {
 			l.onCommit(id)
 		}
 	}
@@ -274,17 +275,13 @@ func (t *txn) putSession(s *SessionRecord) error {
 		return err
 	}
 	if existed {
-		if _, seen := t.before[s.ID]; !seen {
-			t.before[s.ID] = old
-		}
 		if key := dueKey(old); key != nil {
 			if err := t.tx.Bucket(bucketDue).Delete(key); err != nil {
 				return err
 			}
 		}
-	} else {
-		t.before[s.ID] = SessionRecord{}
 	}
+	t.touched[s.ID] = true
 	s.Revision++
 	s.UpdatedAt = t.now
 	if key := dueKey(*s); key != nil {

@@ -18,6 +18,8 @@ type world struct {
 	t   *testing.T
 	dir string
 	now time.Time
+	// heard, if set, is told of each commit.
+	heard func(turn.SessionID)
 	*ledger.Ledger
 }
 
@@ -35,7 +37,11 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) open() {
 	w.t.Helper()
-	l, err := ledger.Open(ledger.Options{Dir: w.dir, Now: func() time.Time { return w.now }})
+	l, err := ledger.Open(ledger.Options{Dir: w.dir, Now: func() time.Time { return w.now }, OnCommit: func(id turn.SessionID) {
+		if w.heard != nil {
+			w.heard(id)
+		}
+	}})
 	if err != nil {
 		w.t.Fatal(err)
 	}

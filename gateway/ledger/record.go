@@ -63,6 +63,10 @@ type WorkspaceRecord struct {
 	BaseCommit string          `json:"base_commit,omitempty"`
 	Plan       json.RawMessage `json:"plan,omitempty"`
 	Tree       json.RawMessage `json:"tree,omitempty"`
+	// Retired is when a person had the worktree removed: since then no run
+	// begins. Removed is when that was done; a crash may leave it zero.
+	Retired time.Time `json:"retired,omitzero"`
+	Removed time.Time `json:"removed,omitzero"`
 }
 
 // ApprovalRecord is a person's answer, pending or given, to a session that
@@ -258,6 +262,8 @@ func (r SessionRecord) validate() error {
 		return errors.New("session whose number of runs is off")
 	case r.Profile.Writes() != (r.Workspace.Root != ""):
 		return fmt.Errorf("session of profile %s with the write root %q", r.Profile, r.Workspace.Root)
+	case r.Workspace.Retired.IsZero() && !r.Workspace.Removed.IsZero(), !r.Workspace.Retired.IsZero() && len(r.Workspace.Tree) == 0:
+		return errors.New("session whose worktree was removed without having been there")
 	case (r.Status == turn.AwaitingApproval) != (r.Approval != nil && r.Approval.State == ApprovalPending):
 		return fmt.Errorf("session %s with approval %+v", r.Status, r.Approval)
 	}

@@ -7,7 +7,11 @@ import (
 )
 
 // beginRun records a new run of s, whose status the caller has already moved.
+// It refuses with worktree_removed.
 func (t *txn) beginRun(s *SessionRecord, prompt Body) (RunRecord, error) {
+	if err := s.Retired(); err != nil {
+		return RunRecord{}, err
+	}
 	if t.hasOpenRun(*s) {
 		return RunRecord{}, ErrRunOpen
 	}

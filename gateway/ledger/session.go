@@ -102,7 +102,7 @@ type ContinueInput struct {
 }
 
 // Continue records a new run and renews the lease. It refuses as the status
-// table says, and with capacity.
+// table says, and with capacity and worktree_removed.
 func (l *Ledger) Continue(in ContinueInput) (Effect, error) {
 	prompt, err := l.putBody(in.Prompt)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"deckhand/gateway/turn"
 )
@@ -120,9 +121,15 @@ func (l *Ledger) Writes(id turn.SessionID) ([]ActionRecord, error) {
 	return writes, err
 }
 
+// Undoable reports whether a session has a write that was not taken back.
+func (l *Ledger) Undoable(id turn.SessionID) (bool, error) {
+	writes, err := l.Writes(id)
+	return slices.ContainsFunc(writes, func(a ActionRecord) bool { return a.UndoneBy == "" }), err
+}
+
 // BeginUndo records that a person takes a write back: an action of its own,
 // begun, that has to be prepared and finished like any write. It refuses with
-// nothing_to_undo.
+// nothing_to_undo and worktree_removed.
 func (l *Ledger) BeginUndo(of turn.ActionID) (ActionRecord, error) {
 	var a ActionRecord
 	err := l.update(func(t *txn) error {
@@ -138,6 +145,9 @@ func (l *Ledger) BeginUndo(of turn.ActionID) (ActionRecord, error) {
 		}
 		s, err := t.session(undone.Session)
 		if err != nil {
+			return err
+		}
+		if err := s.Retired(); err != nil {
 			return err
 		}
 		a = ActionRecord{
@@ -183,22 +193,4 @@ func (l *Ledger) OpenUndos() ([]ActionRecord, error) {
 		})
 	})
 	return undos, err
-}
-
-// WorktreeMade records the worktree of a session, once and for all.
-func (l *Ledger) WorktreeMade(id turn.SessionID, tree []byte, identity turn.FileIdentity) error {
-	return l.update(func(t *txn) error {
-		s, err := t.session(id)
-		if err != nil {
-			return err
-		}
-		if len(s.Workspace.Plan) == 0 || len(s.Workspace.Tree) != 0 {
-			return errors.New("record worktree: the session has none to come")
-		}
-		s.Workspace.Tree, s.Workspace.Identity = tree, identity
-		if err := t.putSession(&s); err != nil {
-			return err
-		}
-		return t.event(s, ByGateway, "worktree.made", turn.Event{})
-	})
 }

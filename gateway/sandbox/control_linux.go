@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -46,32 +45,6 @@ type plan struct {
 	Listen   int      `json:"listen"`
 	// Outside are the launcher's namespaces: none may be the stage's.
 	Outside map[string]string `json:"outside"`
-}
-
-// order is what the launcher says after the plan.
-type order string
-
-const (
-	orderGo        order = "go"
-	orderTerminate order = "terminate"
-)
-
-// report is what the stage says after ready.
-type report struct {
-	Started bool `json:"started,omitempty"`
-	// Failure says why the command was not started.
-	Failure string `json:"failure,omitempty"`
-	// Code and Signal are as in Exit, if Ended.
-	Ended  bool `json:"ended,omitempty"`
-	Code   int  `json:"code,omitempty"`
-	Signal int  `json:"signal,omitempty"`
-}
-
-func (r report) exit() Exit {
-	if r.Signal != 0 {
-		return Exit{Code: -1, Signal: unix.SignalName(unix.Signal(r.Signal))}
-	}
-	return Exit{Code: r.Code}
 }
 
 // controlPair makes the two ends. The kernel tells the launcher's end who
@@ -150,5 +123,3 @@ func readReady(conn *net.UnixConn) (pid int, listener *os.File, err error) {
 	}
 	return pid, listener, nil
 }
-
-func encode(conn *net.UnixConn, v any) error { return json.NewEncoder(conn).Encode(v) }

@@ -238,11 +238,6 @@ func (w *wrapper) handshake(p Policy, writable []string, c Command, addr string)
 	return process, w.control.SetDeadline(time.Time{})
 }
 
-// launchError: the sandbox stands, the command could not be started in it.
-type launchError struct{ reason string }
-
-func (e *launchError) Error() string { return e.reason }
-
 // explain turns what went wrong in a handshake into a refusal.
 func (w *wrapper) explain(ctx context.Context, err error) error {
 	if ctx.Err() != nil {

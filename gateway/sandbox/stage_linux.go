@@ -12,28 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Stage is the hidden subcommand that bwrap starts as pid 1 of a sandbox, and,
-// with the argument "canaries", the command of the self-test. It returns the
-// exit status.
-func Stage(args []string) int {
-	var err error
-	switch {
-	case len(args) == 0:
-		err = stage()
-	case len(args) == 2 && args[0] == canariesArg:
-		err = runCanaries(os.Stdin, os.Stdout, args[1])
-	case len(args) == 1 && args[0] == lingerArg:
-		linger()
-	default:
-		err = errors.New("this subcommand is for deckhand itself")
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "deckhand stage:", err)
-		return 2
-	}
-	return 0
-}
-
 // stage does what the plan says, in the order that control_linux.go draws. Its
 // end, for whatever reason, ends everything in the sandbox.
 func stage() error {

@@ -95,19 +95,3 @@ func (w *wrapper) wait() Exit {
 	w.control.Close()
 	return exit
 }
-
-// tail keeps the last bytes written to it. Only one goroutine uses it at a
-// time: os/exec writes until the process was waited for.
-type tail struct{ data []byte }
-
-const tailSize = 4 << 10
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.data = append(t.data, p...)
-	if len(t.data) > 2*tailSize {
-		t.data = append(t.data[:0], t.data[len(t.data)-tailSize:]...)
-	}
-	return len(p), nil
-}
-
-func (t *tail) Bytes() []byte { return t.data[max(0, len(t.data)-tailSize):] }

@@ -29,12 +29,12 @@ func (r *Reader) snapshot(v ledger.View, lease turn.LeaseID) (Snapshot, error) {
 		Status: rec.Status, Revision: rec.Revision,
 		Route: route, Fallback: fallback, NetworkBoundary: networkBoundary,
 		Profile: rec.Profile, SubagentPolicy: rec.Subagent,
-		WorkingDirectory: rec.WorkingDirectory, SourceDirectory: cmp.Or(rec.Workspace.Source, rec.WorkingDirectory),
+		WorkingDirectory: rec.WorkingDirectory, SourceDirectory: rec.SourceDirectory(),
 		Workspace: Workspace{Kind: cmp.Or(rec.Workspace.Kind, "none"), Root: rec.Workspace.Root, Branch: rec.Workspace.Branch,
-			BaseCommit: rec.Workspace.BaseCommit, Retained: rec.Workspace.Kind == kindWorktree},
+			BaseCommit: rec.Workspace.BaseCommit, Retained: rec.Workspace.Kind == kindWorktree && rec.Workspace.Retired.IsZero()},
 		RecoveryRequired: rec.Status == turn.RecoveryRequired,
 		Skills:           []SkillMark{}, DeepSeekSessions: []DeepSeekState{},
-		Next: next(rec.Status, lease != "" && lease == rec.Lease.ID),
+		Next: next(rec, lease != "" && lease == rec.Lease.ID),
 	}
 	if lease == rec.Lease.ID {
 		s.LeaseID, s.LeaseExpiresAt = &rec.Lease.ID, &rec.Lease.ExpiresAt
@@ -222,11 +222,11 @@ func (r *Reader) historyTurn(p ledger.PastTurn, share int) (HistoryTurn, bool, e
 }
 
 // next names the calls that can follow, in one neutral sentence.
-func next(status turn.Status, holds bool) string {
+func next(s ledger.SessionRecord, holds bool) string {
 	if !holds {
 		return "The lease of this session belongs to another conversation; native_session_recover with the recovery token rotates it."
 	}
-	switch status {
+	switch s.Status {
 	case turn.AwaitingApproval:
 		return "A person is asked to allow this session; native_session_status with wait_seconds shows the answer."
 	case turn.Starting, turn.Running, turn.Executing:
@@ -234,6 +234,9 @@ func next(status turn.Status, holds bool) string {
 	case turn.WaitingForGPT:
 		return "pending_turn waits for one native_session_reply_and_wait; a reply with text and no tool_calls ends the run."
 	case turn.Idle, turn.Failed:
+		if s.Retired() != nil {
+			return "The worktree of this session was removed; native_session_start begins another session and native_session_stop ends this one."
+		}
 		return "No run is active; native_session_continue starts another and native_session_stop ends the session."
 	case turn.Stopping:
 		return "The session is being stopped; native_session_status shows when it has stopped."

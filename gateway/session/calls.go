@@ -132,7 +132,15 @@ func (e *Engine) verifyForRecovery(ctx context.Context, r RecoverRequest) error 
 	if !v.Session.Lease.AcceptsTokenOf(e.secret.tokenOf(r.Session, r.Token)) {
 		return nil // the ledger refuses
 	}
-	return e.verifyWorkspace(ctx, v.Session.Workspace)
+	broken := e.verifyWorkspace(ctx, v.Session)
+	if broken == nil {
+		return nil
+	}
+	// What was found may be a worktree that is being removed at this moment.
+	if v, err = e.ledger.View(r.Session); err != nil {
+		return err
+	}
+	return cmp.Or(v.Session.Retired(), broken)
 }
 
 // runEnd ends the leases that have passed and waits until the session's run,

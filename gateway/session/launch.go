@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ func (e *Engine) launch(s ledger.SessionRecord, r ledger.RunRecord) {
 		}
 		code, message := turn.LaunchFailed, "Claude Code could not be started"
 		if refusal, ok := errors.AsType[*turn.Refusal](err); ok {
-			code, message = refusal.Code, refusal.Detail
+			code, message = refusal.Code, cmp.Or(refusal.Detail, message)
 		}
 		e.cfg.Log.Error("launch run", "session", s.ID, "run", r.ID, "err", err)
 		end := ledger.End{Verb: turn.Fail, Code: code, LaunchMessage: message}

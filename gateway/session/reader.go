@@ -39,12 +39,17 @@ func (r *Reader) List(context.Context) ([]Summary, error) {
 	for _, v := range views {
 		s := Summary{
 			SessionID: v.Session.ID, Label: v.Session.Label, Profile: v.Session.Profile,
-			WorkingDirectory: v.Session.WorkingDirectory, Status: v.Session.Status,
+			WorkingDirectory: v.Session.WorkingDirectory, SourceDirectory: v.Session.SourceDirectory(), Status: v.Session.Status,
 			CreatedAt: v.Session.CreatedAt, UpdatedAt: v.Session.UpdatedAt, LeaseExpiresAt: v.Session.Lease.ExpiresAt,
 			Running: []string{}, Runs: v.Session.Runs, Code: v.Run.Code,
 		}
 		if v.Pending != nil {
 			s.TurnOpenedAt = v.Pending.OpenedAt
+		}
+		if v.Session.Profile.Writes() {
+			if s.Undoable, err = r.ledger.Undoable(v.Session.ID); err != nil {
+				return nil, err
+			}
 		}
 		for _, a := range v.Open {
 			s.Running = append(s.Running, a.Name)

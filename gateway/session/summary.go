@@ -12,10 +12,13 @@ type Summary struct {
 	Label            string         `json:"session_label"`
 	Profile          turn.Profile   `json:"capability_profile"`
 	WorkingDirectory string         `json:"working_directory"`
-	Status           turn.Status    `json:"status"`
-	CreatedAt        time.Time      `json:"created_at"`
-	UpdatedAt        time.Time      `json:"updated_at"`
-	LeaseExpiresAt   time.Time      `json:"lease_expires_at"`
+	// SourceDirectory is the checkout that a worktree was made of, and otherwise
+	// WorkingDirectory.
+	SourceDirectory string      `json:"source_directory"`
+	Status          turn.Status `json:"status"`
+	CreatedAt       time.Time   `json:"created_at"`
+	UpdatedAt       time.Time   `json:"updated_at"`
+	LeaseExpiresAt  time.Time   `json:"lease_expires_at"`
 	// TurnOpenedAt is when the pending turn was published; zero if none is.
 	TurnOpenedAt time.Time `json:"turn_opened_at,omitzero"`
 	// Running names the tools of the actions under way, and Printed says what
@@ -24,6 +27,8 @@ type Summary struct {
 	Printed Printed   `json:"printed,omitzero"`
 	Runs    int       `json:"runs"`
 	Code    turn.Code `json:"code,omitempty"`
+	// Undoable says that there is a write that was not taken back.
+	Undoable bool `json:"undoable"`
 }
 
 // Printed is how much commands have printed.

@@ -59,6 +59,13 @@ func (e *Engine) UndoSession(ctx context.Context, id turn.SessionID, dryRun bool
 
 func (e *Engine) undo(ctx context.Context, writes []ledger.ActionRecord, dryRun bool) (UndoReport, error) {
 	report := UndoReport{DryRun: dryRun, Undone: []UndoStep{}, Conflicts: []UndoStep{}}
+	v, err := e.ledger.View(writes[0].Session)
+	if err != nil {
+		return report, err
+	}
+	if err := v.Session.Retired(); err != nil {
+		return report, err
+	}
 	// In a dry run a file stands, for the older writes to it, as the newer ones
 	// would leave it.
 	supposed := map[string]turn.FileState{}

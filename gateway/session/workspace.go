@@ -72,13 +72,17 @@ func (e *Engine) openWorkspace(ctx context.Context, s ledger.SessionRecord) erro
 		}
 		return e.ledger.WorktreeMade(s.ID, encoded, turn.FileIdentity{Device: tree.Device, Inode: tree.Inode})
 	default:
-		return e.verifyWorkspace(ctx, w)
+		return e.verifyWorkspace(ctx, s)
 	}
 }
 
 // verifyWorkspace refuses a write root that is not the directory, or not the
-// worktree, that the session was made with.
-func (e *Engine) verifyWorkspace(ctx context.Context, w ledger.WorkspaceRecord) error {
+// worktree, that the session was made with, or that is being removed.
+func (e *Engine) verifyWorkspace(ctx context.Context, s ledger.SessionRecord) error {
+	if err := s.Retired(); err != nil {
+		return err
+	}
+	w := s.Workspace
 	switch {
 	case w.Kind == kindDirect:
 		identity, err := identityOf(w.Root)

@@ -20,8 +20,13 @@ type Event struct {
 	// From and To are the session's status before and after, if it changed.
 	From Status `json:"from,omitempty"`
 	To   Status `json:"to,omitempty"`
-	// Name is the tool of an action.
-	Name    string  `json:"name,omitempty"`
+	// Name is the tool of an action, or the profile that is trusted.
+	Name string `json:"name,omitempty"`
+	// Subject is what a person did something to or made: a folder that the user
+	// named, or a commit.
+	Subject string `json:"subject,omitempty"`
+	// Files counts the files that were changed at once.
+	Files   int     `json:"files,omitempty"`
 	Outcome Outcome `json:"outcome,omitempty"`
 	Code    Code    `json:"code,omitempty"`
 	Bytes   int64   `json:"bytes,omitempty"`

@@ -67,6 +67,13 @@ const (
 	WorktreeNotClean Code = "worktree_not_clean"
 	// WorktreeBusy: another call works on the same worktree.
 	WorktreeBusy Code = "worktree_busy"
+	// NoWorktree: the session never had a worktree, or has none yet.
+	NoWorktree Code = "no_worktree"
+	// WorktreeRemoved: a person had the session's worktree removed, or began to.
+	WorktreeRemoved Code = "worktree_removed"
+	// ApplyConflict: what the worktree changed does not fit its source, and
+	// nothing was written.
+	ApplyConflict Code = "apply_conflict"
 	// NothingToCommit: the worktree holds what its branch holds.
 	NothingToCommit Code = "nothing_to_commit"
 )
@@ -80,6 +87,8 @@ const (
 	NothingToUndo Code = "nothing_to_undo"
 	// UndoConflict: the file is not what the action left.
 	UndoConflict Code = "undo_conflict"
+	// NotTrusted: no person has allowed a profile in that folder.
+	NotTrusted Code = "not_trusted"
 )
 
 // Codes of an action that failed. They stand in its receipt.

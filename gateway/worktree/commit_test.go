@@ -32,7 +32,7 @@ func TestCommitRecordsTheStateAndLeavesTheSourceAlone(t *testing.T) {
 	_, err := w.k.Commit(t.Context(), tree, "again")
 	refused(t, err, turn.NothingToCommit)
 	w.must(w.k.Verify(t.Context(), tree))
-	w.must(w.k.Remove(t.Context(), tree, false))
+	w.must(w.remove(tree, false))
 }
 
 func TestCommitCompletesWhatACrashInterrupted(t *testing.T) {

@@ -189,7 +189,7 @@ func (w *world) work() {
 	if _, err := w.k.Commit(ctx, tree, "work"); err != nil {
 		refused(w.t, err, turn.RepositoryUnsupported, "filter")
 	}
-	w.must(w.k.Remove(ctx, tree, true))
+	w.must(w.remove(tree, true))
 }
 
 func TestNothingThatARepositorySaysIsExecuted(t *testing.T) {

@@ -329,7 +329,7 @@ func TestUnusualRepositoriesGetFaithfulWorktrees(t *testing.T) {
 			_, err = w.k.Commit(t.Context(), tree, "work")
 			w.must(err)
 			w.cleanIn(tree.Path)
-			w.must(w.k.Remove(t.Context(), tree, false))
+			w.must(w.remove(tree, false))
 		})
 	}
 }

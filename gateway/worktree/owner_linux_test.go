@@ -44,7 +44,7 @@ func TestAFileThatCannotBeReadIsNamedAndTheRestGoesOn(t *testing.T) {
 	if len(changes.Files) != 1 || len(changes.Skipped) != 1 || changes.Skipped[0].Path != "secret" {
 		t.Errorf("changes: %+v", changes)
 	}
-	refused(t, w.k.Remove(t.Context(), tree, false), turn.WorktreeNotClean)
+	refused(t, w.remove(tree, false), turn.WorktreeNotClean)
 }
 
 func TestAFileOfAnotherOwnerStaysTheirs(t *testing.T) {

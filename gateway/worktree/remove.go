@@ -8,45 +8,58 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"deckhand/gateway/atomicfile"
 	"deckhand/gateway/turn"
 )
 
 // removing is a file in the registration that says that a removal was decided
-// on and begun. A later Remove completes it without asking again.
+// on and begun. A later Remove completes it without asking again, and nothing
+// else works in the worktree any more.
 const removing = "deckhand-removing"
+
+// Record is where the owner of a worktree writes down that it is removed. Its
+// methods are called while every other call on the worktree is kept out, so
+// that two removals never meet.
+type Record interface {
+	// Retire is called before anything else: from then on nobody may begin to
+	// work in the worktree. It is repeated after a crash, and its error ends the
+	// removal.
+	Retire() error
+	// Keep takes Retire back, because of why, if nothing was removed.
+	Keep(why error) error
+	// Removed is called when nothing but the branch is left.
+	Removed() error
+}
 
 // Remove removes a worktree and its registration; its branch stays. Without
 // force it refuses with WorktreeNotClean what would lose anything: changes that
 // are not committed, ignored files, repositories inside. Symbolic links are
 // removed, never followed. A worktree that is gone already only loses its
 // registration.
-func (k *Keeper) Remove(ctx context.Context, tree Tree, force bool) error {
+func (k *Keeper) Remove(ctx context.Context, tree Tree, force bool, record Record) error {
 	held, release, err := k.hold(ctx, tree.Session)
 	if err != nil {
 		return err
 	}
 	defer release()
-	begun, err := k.begun(tree)
-	if err != nil {
+	if err := record.Retire(); err != nil {
 		return err
 	}
-	device, inode, err := identity(tree.Path)
-	gone := errors.Is(err, fs.ErrNotExist)
-	if err != nil && !gone || err == nil && (device != tree.Device || inode != tree.Inode) {
-		return turn.RefuseFor(turn.WorktreeChanged, err, "something else stands at the worktree's path; it was left alone")
+	if err := k.step("retired"); err != nil {
+		return err
 	}
-	if !begun && !gone {
-		if err := k.removable(ctx, tree, force, held); err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(tree.Registration, removing), []byte(tree.Session+"\n"), 0o600); err != nil {
-			return refuse(turn.IOError, err, "the removal cannot be recorded")
-		}
+	decided, err := k.decide(ctx, tree, force, held)
+	switch {
+	case err == nil:
+	case errors.Is(err, errStopped), isRemoving(tree):
+		return err
+	default:
+		return errors.Join(err, record.Keep(err))
 	}
 	if err := k.step("decided"); err != nil {
 		return err
 	}
-	if !gone {
+	if decided == there {
 		if err := removeTree(tree); err != nil {
 			return refuse(turn.IOError, err, "the worktree could not be removed completely; try again")
 		}
@@ -54,26 +67,77 @@ func (k *Keeper) Remove(ctx context.Context, tree Tree, force bool) error {
 	if err := k.step("removed"); err != nil {
 		return err
 	}
-	return k.unregister(tree)
+	if err := k.unregister(tree); err != nil {
+		return err
+	}
+	if err := k.step("unregistered"); err != nil {
+		return err
+	}
+	return record.Removed()
 }
 
-// begun reports whether an earlier Remove was interrupted, and checks that the
-// registration is ours.
-func (k *Keeper) begun(tree Tree) (bool, error) {
-	if filepath.Dir(tree.Registration) != filepath.Join(tree.CommonDir, "worktrees") {
-		return false, turn.Refuse(turn.InvalidArguments, "the registration does not belong to the repository")
+// presence says whether the directory of a worktree is there.
+type presence bool
+
+const (
+	there presence = true
+	gone  presence = false
+)
+
+// decide refuses what must not be removed. After nil the removal is decided on,
+// also for every later call.
+func (k *Keeper) decide(ctx context.Context, tree Tree, force bool, held *os.File) (presence, error) {
+	begun, known, err := begun(tree)
+	if err != nil {
+		return there, err
 	}
-	lock, err := readSmall(filepath.Join(tree.Registration, "locked"))
-	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := os.Lstat(tree.Registration); errors.Is(err, fs.ErrNotExist) {
-			return false, nil
+	at := there
+	device, inode, err := identity(tree.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		at = gone
+	case err != nil || device != tree.Device || inode != tree.Inode:
+		return there, turn.RefuseFor(turn.WorktreeChanged, err, "something else stands at the worktree's path; it was left alone")
+	case !begun:
+		if err := k.removable(ctx, tree, force, held); err != nil {
+			return there, err
 		}
 	}
-	if err != nil || sessionOf(lock) != tree.Session {
-		return false, turn.RefuseFor(turn.WorktreeChanged, err, "the worktree's lock is gone or somebody else's; remove it with git worktree remove")
+	if begun || !known {
+		return at, nil
 	}
-	_, err = os.Lstat(filepath.Join(tree.Registration, removing))
-	return err == nil, nil
+	if err := atomicfile.WriteFile(filepath.Join(tree.Registration, removing), []byte(tree.Session+"\n"), 0o600); err != nil {
+		return at, refuse(turn.IOError, err, "the removal cannot be recorded")
+	}
+	return at, nil
+}
+
+// begun reports whether an earlier Remove was interrupted, and whether there is
+// anything in the registration. It checks that this is ours: by its lock, or,
+// where an interrupted Remove has taken that away, by the mark that it leaves to
+// the last.
+func begun(tree Tree) (begun, known bool, err error) {
+	if filepath.Dir(tree.Registration) != filepath.Join(tree.CommonDir, "worktrees") {
+		return false, false, turn.Refuse(turn.InvalidArguments, "the registration does not belong to the repository")
+	}
+	left, err := os.ReadDir(tree.Registration)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(left) == 0 {
+		return false, false, nil
+	}
+	if isRemoving(tree) {
+		return true, true, nil
+	}
+	lock, err := readSmall(filepath.Join(tree.Registration, "locked"))
+	if err != nil || sessionOf(lock) != tree.Session {
+		return false, true, turn.RefuseFor(turn.WorktreeChanged, err, "the worktree's lock is gone or somebody else's; remove it with git worktree remove")
+	}
+	return false, true, nil
+}
+
+// isRemoving reports whether the removal of a worktree has been decided on.
+func isRemoving(tree Tree) bool {
+	text, err := readSmall(filepath.Join(tree.Registration, removing))
+	return err == nil && text == string(tree.Session)
 }
 
 // removable refuses what would lose something, unless forced.
@@ -161,20 +225,61 @@ func removeTree(tree Tree) error {
 	return parent.RemoveAll(name)
 }
 
-// unregister removes the registration, and only it.
+// unregister removes the registration, and only it. The mark goes last: what a
+// crash leaves is known to be ours.
 func (k *Keeper) unregister(tree Tree) error {
-	if _, err := os.Lstat(tree.Registration); errors.Is(err, fs.ErrNotExist) {
-		return nil
+	fail := func(err error) error {
+		return refuse(turn.IOError, err, "the worktree's registration could not be removed")
 	}
 	worktrees, err := os.OpenRoot(filepath.Join(tree.CommonDir, "worktrees"))
-	if err == nil {
-		defer worktrees.Close()
-		err = worktrees.RemoveAll(filepath.Base(tree.Registration))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
 	if err != nil {
-		return refuse(turn.IOError, err, "the worktree's registration could not be removed")
+		return fail(err)
+	}
+	defer worktrees.Close()
+	name := filepath.Base(tree.Registration)
+	switch info, err := worktrees.Lstat(name); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil || !info.IsDir():
+		return turn.RefuseFor(turn.WorktreeChanged, err, "something else stands at the place of the worktree's registration; it was left alone")
+	}
+	registration, err := worktrees.OpenRoot(name)
+	if err != nil {
+		return fail(err)
+	}
+	if err := errors.Join(k.empty(registration), registration.Close()); err != nil {
+		return fail(err)
+	}
+	if err := worktrees.Remove(name); err != nil {
+		return fail(err)
 	}
 	// Git removes the folder with the last one, and so do we.
 	os.Remove(filepath.Join(tree.CommonDir, "worktrees"))
 	return nil
+}
+
+// empty removes everything in a registration.
+func (k *Keeper) empty(registration *os.Root) error {
+	entries, err := fs.ReadDir(registration.FS(), ".")
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() == removing {
+			continue
+		}
+		if err := registration.RemoveAll(e.Name()); err != nil {
+			return err
+		}
+		if err := k.step("unregistering " + e.Name()); err != nil {
+			return err
+		}
+	}
+	if err := registration.RemoveAll(removing); err != nil {
+		return err
+	}
+	return k.step("unmarked")
 }

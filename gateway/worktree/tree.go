@@ -169,6 +169,9 @@ func registered(tree Tree) error {
 	if err != nil || sessionOf(lock) != tree.Session {
 		return turn.RefuseFor(turn.WorktreeChanged, err, "the worktree's lock is gone or somebody else's")
 	}
+	if isRemoving(tree) {
+		return turn.Refuse(turn.WorktreeRemoved, "the removal of the worktree was begun; complete it with: deckhand worktrees remove %s", tree.Session)
+	}
 	return nil
 }
 

@@ -27,6 +27,8 @@ type world struct {
 	// home is the user's, dir the repository.
 	home, dir string
 	k         *Keeper
+	// books are what the owners of worktrees have recorded of removals.
+	books map[turn.SessionID]*book
 }
 
 // template holds the repository that newWorld copies.
@@ -81,7 +83,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, home: filepath.Join(base, "home"), dir: filepath.Join(base, "home", "my project")}
+	w := &world{t: t, home: filepath.Join(base, "home"), dir: filepath.Join(base, "home", "my project"), books: map[turn.SessionID]*book{}}
 	w.must(makeTemplate())
 	w.must(os.MkdirAll(w.home, 0o755))
 	w.must(os.CopyFS(w.dir, os.DirFS(template)))

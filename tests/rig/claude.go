@@ -74,6 +74,12 @@ func (g *Gateway) AwaitOnlyItself() {
 	})
 }
 
+// AwaitNothing waits until nothing of the gateway's runs any more.
+func (g *Gateway) AwaitNothing() {
+	g.t.Helper()
+	Await(g.t, "the end of everything", func() bool { return len(g.Processes()) == 0 })
+}
+
 // AwaitRetries waits until Claude Code has said n times that it asks its model
 // again.
 func (g *Ground) AwaitRetries(n int) {

@@ -31,6 +31,8 @@ type Options struct {
 	// Home is the process's home directory: what is protected depends on it,
 	// and a settings file there counts.
 	Home string
+	// Menu runs the app with its menu, and not the gateway alone.
+	Menu bool
 	// Args are further arguments of serve, Env further variables, NAME=value.
 	Args, Env []string
 }
@@ -98,7 +100,10 @@ func (g *Gateway) Start(ctx context.Context) error {
 	if listen == "" {
 		listen = "127.0.0.1:0"
 	}
-	args := []string{"serve", "--state-dir", g.opt.State, "--listen", listen, "--connector-listen", "127.0.0.1:0"}
+	args := []string{"--state-dir", g.opt.State, "--listen", listen, "--connector-listen", "127.0.0.1:0"}
+	if !g.opt.Menu {
+		args = append([]string{"serve"}, args...)
+	}
 	args = append(args, g.opt.Args...)
 	cmd := exec.Command(g.opt.Self, args...)
 	// A process group of its own: Ctrl-C reaches our own process alone, which
