@@ -16,6 +16,8 @@ const (
 	exitFailed     = 1
 	exitUsage      = 2 // wrong arguments or settings
 	exitNotRunning = 3 // the command needs a running gateway
+	exitReadOnly   = 4 // protected: a path is never written
+	exitHidden     = 5 // protected: a path is neither read nor written
 	exitInterrupt  = 130
 )
 
@@ -60,7 +62,9 @@ func report(stdio Stdio, err error) int {
 }
 
 // told reports whether the command itself has said what went wrong.
-func told(err error) bool { return err == errUnhealthy || err == errConflicts }
+func told(err error) bool {
+	return err == errUnhealthy || err == errConflicts || err == errReadOnly || err == errHidden
+}
 
 func exitCode(err error) int {
 	switch {
@@ -70,6 +74,10 @@ func exitCode(err error) int {
 		return exitNotRunning
 	case errors.Is(err, context.Canceled):
 		return exitInterrupt
+	case err == errReadOnly:
+		return exitReadOnly
+	case err == errHidden:
+		return exitHidden
 	}
 	if _, ok := errors.AsType[usageError](err); ok {
 		return exitUsage

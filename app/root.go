@@ -95,7 +95,7 @@ tray; "deckhand serve" runs the gateway alone.`,
 	root.Flags().Bool("no-tray", false, "run the gateway without a menu, as deckhand serve does")
 	serveFlags(root, true)
 	root.AddCommand(serve, a.demoCommand(), a.claudeCommand(), a.shimCommand(),
-		a.sessionsCommand(), a.showCommand(), a.logCommand(), a.doctorCommand(), a.configCommand(), a.versionCommand(),
+		a.sessionsCommand(), a.showCommand(), a.logCommand(), a.doctorCommand(), a.protectedCommand(), a.configCommand(), a.versionCommand(),
 		a.approveCommand(), a.denyCommand(), a.undoCommand(), a.worktreesCommand(),
 		a.pauseCommand(), a.resumeCommand(), a.askCommand(), a.awakeCommand(), a.loginCommand(), a.quitCommand(),
 		a.stopCommand(), a.recoverCommand(), a.promptCommand(), a.tokenCommand())

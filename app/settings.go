@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"deckhand/gateway/protected"
 	"deckhand/gateway/session"
 	"deckhand/gateway/turn"
 )
@@ -142,11 +143,11 @@ var settings = []setting{
 		get:  func(s Settings) string { return s.MaxWait.String() }},
 	{key: "protected.hidden", env: "DECKHAND_HIDDEN",
 		kind: list,
-		set:  absolutePaths(func(s *Settings) *[]string { return &s.Hidden }),
+		set:  patterns(func(s *Settings) *[]string { return &s.Hidden }),
 		get:  func(s Settings) string { return strings.Join(s.Hidden, string(filepath.ListSeparator)) }},
 	{key: "protected.read_only", env: "DECKHAND_READ_ONLY",
 		kind: list,
-		set:  absolutePaths(func(s *Settings) *[]string { return &s.ReadOnly }),
+		set:  patterns(func(s *Settings) *[]string { return &s.ReadOnly }),
 		get:  func(s Settings) string { return strings.Join(s.ReadOnly, string(filepath.ListSeparator)) }},
 	approval(turn.DirectWrite, "DECKHAND_APPROVAL_DIRECT_WRITE"),
 	approval(turn.WorktreeWrite, "DECKHAND_APPROVAL_WORKTREE_WRITE"),
@@ -243,12 +244,13 @@ func absolutePath(field func(*Settings) *string) func(*Settings, []string) error
 	}
 }
 
-func absolutePaths(field func(*Settings) *[]string) func(*Settings, []string) error {
+// patterns takes what package protected takes.
+func patterns(field func(*Settings) *[]string) func(*Settings, []string) error {
 	return func(s *Settings, v []string) error {
 		paths := make([]string, len(v))
 		for i, p := range v {
-			if !filepath.IsAbs(p) {
-				return fmt.Errorf("%q is not an absolute path", p)
+			if err := protected.CheckPattern(p); err != nil {
+				return err
 			}
 			paths[i] = filepath.Clean(p)
 		}

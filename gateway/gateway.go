@@ -84,10 +84,7 @@ func (g *Gateway) build(ctx context.Context, p places) error {
 	if err := p.make(); err != nil {
 		return err
 	}
-	paths, err := protected.New(protected.Config{
-		Home: g.cfg.Home, State: p.state, Own: append([]string{g.cfg.Self}, g.cfg.Own...), Search: g.cfg.Search,
-		Hidden: g.cfg.Hidden, ReadOnly: g.cfg.ReadOnly,
-	})
+	paths, err := g.cfg.Protected()
 	if err != nil {
 		return err
 	}

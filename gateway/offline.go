@@ -6,7 +6,6 @@ import (
 	"os"
 	"time"
 
-	"deckhand/gateway/protected"
 	"deckhand/gateway/sandbox"
 	"deckhand/gateway/session"
 )
@@ -28,10 +27,7 @@ func OpenEngine(ctx context.Context, cfg Config) (*session.Engine, error) {
 	if err := p.make(); err != nil {
 		return nil, err
 	}
-	paths, err := protected.New(protected.Config{
-		Home: cfg.Home, State: p.state, Own: append([]string{cfg.Self}, cfg.Own...), Search: cfg.Search,
-		Hidden: cfg.Hidden, ReadOnly: cfg.ReadOnly,
-	})
+	paths, err := cfg.Protected()
 	if err != nil {
 		return nil, err
 	}

@@ -15,11 +15,16 @@
 //     another name (bind mount, hard link). Both are looked up on the disk, in
 //     folders that hold credentials only, bounded, and at most surveyAge ago.
 //   - On macOS names are compared in NFC and folded case.
+//   - Commands meet the disk through their sandbox and not through decisions:
+//     Screen names what the sandbox has to hide. It is a picture of the moment.
 //   - Reasons are one sentence, meant for a model or a user, and never hold the
 //     path of Deckhand's state.
 //
 // Not covered: secrets in files with ordinary names; a hard link to a .env file
 // or into a folder that is too large to be surveyed (browser profiles, mail);
 // locations that the user moved by an environment variable, unless they are
-// named in Config.Hidden.
+// named in Config.Hidden; copies in snapshots of a file system, and what overlay
+// file systems show a second time. For commands also: a hidden file that comes
+// into being, or is replaced by another, while the command runs; environment
+// files in other folders than the command's own; hard links.
 package protected

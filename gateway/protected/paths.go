@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -87,6 +88,7 @@ func newFor(goos, passwd string, cfg Config) (*Paths, error) {
 	for _, path := range cfg.ReadOnly {
 		more = append(more, rule{kind: ReadOnly, spelled: path, pattern: path, reason: "the user keeps it read-only"})
 	}
+	builtIn := len(p.rules)
 	p.rules = append(p.rules, more...)
 	for i := range p.rules {
 		r := &p.rules[i]
@@ -96,6 +98,9 @@ func newFor(goos, passwd string, cfg Config) (*Paths, error) {
 		}
 		if r.pattern == "/" {
 			return nil, fmt.Errorf("protect paths: %q covers the whole computer", r.spelled)
+		}
+		if i >= builtIn && r.kind == Hidden && p.coversHome(r.pattern) {
+			return nil, fmt.Errorf("protect paths: %q covers all of the home directory", r.spelled)
 		}
 	}
 	p.View()
@@ -107,6 +112,34 @@ func (p *Paths) add(r rule) {
 	if !p.names.add(&r) {
 		p.rules = append(p.rules, r)
 	}
+}
+
+// coversHome reports whether the home matches a pattern or lies in what does.
+func (p *Paths) coversHome(pattern string) bool {
+	depth := strings.Count(pattern, "/")
+	return slices.ContainsFunc(p.homes(), func(home string) bool {
+		for strings.Count(home, "/") > depth {
+			home = filepath.Dir(home)
+		}
+		ok, err := filepath.Match(p.fold(pattern), p.fold(home))
+		return ok && err == nil
+	})
+}
+
+// CheckPattern says what is wrong with a path that a user adds to a list,
+// whatever the user's home is; nil if nothing.
+func CheckPattern(spelled string) error {
+	p := Paths{home: "/~"}
+	pattern, err := p.expand(spelled)
+	switch {
+	case err != nil:
+		return err
+	case pattern == "/":
+		return fmt.Errorf("%q covers the whole computer", spelled)
+	case pattern == p.home:
+		return fmt.Errorf("%q covers all of the home directory", spelled)
+	}
+	return nil
 }
 
 // expand turns a path of the table or the config into an absolute pattern.

@@ -205,6 +205,10 @@ func TestConfigIsChecked(t *testing.T) {
 		"relative rule":  func(c *Config) { c.Hidden = []string{"secrets"} },
 		"bad pattern":    func(c *Config) { c.ReadOnly = []string{"/a/[b"} },
 		"everything":     func(c *Config) { c.Hidden = []string{"/x/.."} },
+		"home":           func(c *Config) { c.Hidden = []string{"~/."} },
+		"homes":          func(c *Config) { c.Hidden = []string{"/h*"} },
+		"all homes":      func(c *Config) { c.Hidden = []string{"/home/?e"} },
+		"state on home":  func(c *Config) { c.State = "/home" },
 		"NUL":            func(c *Config) { c.Hidden = []string{"/x\x00"} },
 	} {
 		cfg := good
@@ -213,6 +217,8 @@ func TestConfigIsChecked(t *testing.T) {
 			t.Errorf("%s: accepted", name)
 		}
 	}
+	// Not to write at all may be meant.
+	newPaths(t, "linux", Config{Home: good.Home, State: good.State, ReadOnly: []string{"~/.", "/home"}})
 	cfg := good
 	cfg.Own, cfg.Search = []string{"/opt/deckhand"}, []string{"/opt/tools/bin"}
 	cfg.Hidden, cfg.ReadOnly = []string{"~/secret*", "/srv/keys"}, []string{"~/notes"}

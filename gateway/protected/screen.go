@@ -193,9 +193,10 @@ func (v *View) exampleName(name string) bool {
 
 // place remembers a hidden file or folder that is there, by its real path,
 // unless the operating system keeps it from this user: then it does from the
-// user's commands.
+// user's commands. A link is there only where it leads to nothing or to itself.
 func (v *View) place(real string, r *rule) {
-	if !denied(real) {
+	info, err := os.Lstat(real)
+	if err == nil && info.Mode()&fs.ModeSymlink == 0 && !denied(real) {
 		v.places[real] = r
 	}
 }

@@ -209,3 +209,57 @@ func TestScreenHidesOtherHomesThatCanBeRead(t *testing.T) {
 	}
 	expect(t, screen(t, p, base), base, "/disk/eve", "/people/ann", "/people/bob")
 }
+
+// TestScreenLooksAgainWhenAPlaceHasMoved changes what no folder of a rule tells
+// of.
+func TestScreenLooksAgainWhenAPlaceHasMoved(t *testing.T) {
+	home, _ := machine(t, "linux")
+	base := filepath.Dir(filepath.Dir(home))
+	write(t, home+"/keys/1/secret", "")
+	write(t, home+"/keys/2/secret", "")
+	p := newPaths(t, "linux", Config{Home: home, State: base + "/state", Hidden: []string{"~/keys/*/secret"}})
+	k := "/people/me/keys"
+	expect(t, screen(t, p, base), base, k+"/1/secret", k+"/2/secret")
+	if err := os.Rename(home+"/keys/2/secret", home+"/keys/2/elsewhere"); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, screen(t, p, base), base, k+"/1/secret")
+	if err := os.Rename(home+"/keys/1/secret", home+"/real"); err != nil {
+		t.Fatal(err)
+	}
+	symlink(t, home+"/real", home+"/keys/1/secret")
+	expect(t, screen(t, p, base), base, "/people/me/real")
+}
+
+// TestScreenOnAHostileHome is about homes that are large, damaged or meant to
+// harm.
+func TestScreenOnAHostileHome(t *testing.T) {
+	home, _ := machine(t, "linux")
+	base := filepath.Dir(filepath.Dir(home))
+	mkdir(t, home+"/files/0")
+	for i := range surveyPerRule + 100 {
+		write(t, fmt.Sprintf("%s/.ssh/%d", home, i), "")
+	}
+	write(t, home+"/big/.env", "")
+	for i := range 1100 { // more than are read at once
+		write(t, fmt.Sprintf("%s/big/%d", home, i), "")
+	}
+	// Links that lead around, out, up and to where they are.
+	for i, target := range []string{".", "..", "/", home, "../.aws", "/usr/bin", "/etc/passwd/x", "self", strings.Repeat("x/", 2000), "../files"} {
+		if err := os.Symlink(target, fmt.Sprintf("%s/.ssh/link%d", home, i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	symlink(t, home+"/.gnupg", home+"/.aws")
+	symlink(t, home+"/.aws", home+"/.gnupg")
+	symlink(t, "/", home+"/.kube")
+	symlink(t, home, home+"/.azure")
+	symlink(t, "..", home+"/.docker")
+	p := newPaths(t, "linux", Config{Home: home, State: base + "/state"})
+	expect(t, screen(t, p, base, home+"/big", home), base, "/people/me/.ssh", "/people/me/big/.env")
+	for _, path := range []string{"/", home, home + "/files", home + "/big", "/usr/bin/env", filepath.Dir(home) + "/x"} {
+		if d := p.Decide(path, Read); !d.Allowed {
+			t.Errorf("%s is covered by %q", path, d.Rule)
+		}
+	}
+}

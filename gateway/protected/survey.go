@@ -247,9 +247,7 @@ func (s *survey) hideHome(path string) {
 	s.view.insert(escapeGlob(path), &otherHomes)
 	if real := s.resolve(path); !s.holdsOwnHome(real) && !s.inOwnHome(real) {
 		s.view.insert(escapeGlob(real), &otherHomes)
-		if _, err := os.Lstat(real); err == nil {
-			s.view.place(real, &otherHomes)
-		}
+		s.view.place(real, &otherHomes)
 	}
 }
 

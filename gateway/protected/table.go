@@ -157,8 +157,13 @@ var table = []group{
 	{
 		kind: ReadOnly, reason: "programs are started from it",
 		both:  []string{"~/bin", "~/.bin", "~/.local/bin", "~/.local/lib", "~/go/bin", "~/.cargo/bin", "~/.cargo/config", "~/.cargo/config.toml", "~/.cargo/env", "~/.rustup", "~/.npm-global", "~/.npm-packages", "~/.nvm", "~/.volta", "~/.fnm", "~/.local/share/fnm", "~/.local/share/mise", "~/.asdf", "~/.pyenv", "~/.rbenv", "~/.rvm", "~/.sdkman", "~/.jenv", "~/.deno/bin", "~/.bun/bin", "~/.local/share/pnpm", "~/.yarn/bin", "~/.config/yarn/global", "~/.poetry/bin", "~/.local/share/uv/tools", "~/.local/pipx", "~/.local/share/pipx", "~/.composer/vendor/bin", "~/.config/composer/vendor/bin", "~/.dotnet/tools", "~/.nix-profile", "~/.nix-defexpr", "~/.local/state/nix", "~/.krew", "~/.docker/cli-plugins", "~/.terraform.d/plugins", "~/.linuxbrew", "/home/linuxbrew/.linuxbrew", "/opt/homebrew", "/usr/bin", "/usr/sbin", "/usr/lib", "/usr/libexec", "/usr/local/bin", "/usr/local/sbin", "/usr/local/lib", "/usr/local/libexec", "/bin", "/sbin", "/nix"},
-		linux: []string{"/usr/lib32", "/usr/lib64", "/usr/libx32", "/usr/games", "/usr/local/games", "/lib", "/lib32", "/lib64", "/libx32", "/boot", "/etc", "/snap", "/var/lib/flatpak", "/var/lib/snapd", "/var/lib/dpkg", "/var/lib/rpm"},
-		mac:   []string{"/Applications", "~/Applications", "/System", "/Library", "/private/etc", "/Library/Developer", "~/Library/pnpm", "~/Library/Application Support/fnm", "~/Library/Application Support/pipx", "/private/var/db"},
+		linux: []string{"/usr/lib32", "/usr/lib64", "/usr/libx32", "/usr/games", "/usr/local/games", "/lib", "/lib32", "/lib64", "/libx32", "/snap", "/var/lib/flatpak", "/var/lib/snapd"},
+		mac:   []string{"/Applications", "~/Applications", "/Library/Developer", "~/Library/pnpm", "~/Library/Application Support/fnm", "~/Library/Application Support/pipx"},
+	},
+	{
+		kind: ReadOnly, reason: "it belongs to the system",
+		linux: []string{"/boot", "/etc", "/var/lib/dpkg", "/var/lib/rpm"},
+		mac:   []string{"/System", "/Library", "/private/etc", "/private/var/db"},
 	},
 	{
 		kind: ReadOnly, reason: "a program runs commands that it names",
