@@ -14,7 +14,7 @@ PREFIX ?= $(HOME)/.local
 TESTENV := DECKHAND_TEST_CLAUDE=$(CLAUDE) BBOLT_VERIFY=all
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test build install demo test lint soak fuzz cover clean
+.PHONY: help setup setup-test setup-desktop build install demo test lint desktop soak fuzz cover clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,6 +24,9 @@ setup: ## Fetch the pinned Claude Code, and bubblewrap on Linux
 
 setup-test: ## What setup does, and what the tests need beyond it
 	@packaging/setup.sh test
+
+setup-desktop:
+	@packaging/setup.sh desktop
 
 build: ## Build bin/deckhand
 	@echo "build: bin/deckhand $(VERSION)"
@@ -51,6 +54,10 @@ lint: ## Check formatting, go vet for Linux and macOS, staticcheck
 	@GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 go vet ./...
 	@echo "lint: staticcheck"
 	@go run $(STATICCHECK) ./...
+
+desktop: setup-desktop build ## Drive the menu on a real panel, without a monitor; pictures go to bin/desktop
+	@echo "desktop: go test -tags desktop ./tests"
+	@$(TESTENV) go test -tags desktop -run '^TestTheMenuOnARealPanel' -count=1 -timeout 10m -v ./tests
 
 soak: setup-test build ## Hold a turn 35 minutes and a tool call 11, or with SHORT=1 two minutes
 	@echo "soak: go test -tags soak $(if $(SHORT),-short )./tests"

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -200,7 +201,9 @@ func (d *desk) model(ctx context.Context) (tray.Model, error) {
 	m := tray.Model{Now: d.now(), Gateway: gatewayRow(status), KeepAwake: status.Switches.KeepAwake,
 		StartAtLogin: d.startsAtLogin(), FirstStart: len(sessions) == 0}
 	for _, s := range sessions {
-		m.Rows = append(m.Rows, answerBy(row(s), waiting))
+		r := answerBy(row(s), waiting)
+		r.Where = d.home(cmp.Or(r.Source, r.Folder))
+		m.Rows = append(m.Rows, r)
 	}
 	return m, nil
 }

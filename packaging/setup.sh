@@ -4,6 +4,7 @@
 #
 #   packaging/setup.sh        what "make demo" needs
 #   packaging/setup.sh test   and what "make test" needs beyond that
+#   packaging/setup.sh desktop   and a desktop without a monitor, for "make desktop"
 #
 # Claude Code goes to .tools/claude-VERSION/claude, which git ignores. On Linux
 # missing system packages are installed with apt-get. Whatever is missing and
@@ -103,7 +104,15 @@ need git "install git, then try again"
 if [ "$(uname -s)" = Linux ]; then
 	install_missing bwrap bubblewrap
 fi
-if [ "${1-}" = test ]; then
+if [ "${1-}" = desktop ]; then
+	[ "$(uname -s)" = Linux ] || fail "make desktop needs Linux"
+	install_missing Xvfb xvfb xauth
+	install_missing xfce4-panel xfce4-panel xfconf xfwm4 xfce4-notifyd dbus adwaita-icon-theme fonts-dejavu-core
+	install_missing xdotool xdotool
+	install_missing import imagemagick
+	install_missing xclip xclip
+fi
+if [ "${1-}" = test ] || [ "${1-}" = desktop ]; then
 	case "$(uname -s)" in
 	Linux)
 		# The race detector needs a C compiler; searches are compared with rg.

@@ -83,6 +83,13 @@ func TestAPersonAnswersAndTakesBackInTheMenu(t *testing.T) {
 		t.Errorf("the notification can be answered by itself: %q", notice.Actions)
 	}
 	desk.AwaitText("NEEDS YOU", true)
+	for _, line := range []string{"Gateway ", "NEEDS YOU"} {
+		if root, err := desk.Menu(); err != nil {
+			t.Error(err)
+		} else if item, ok := root.Find(line); !ok || item.Enabled {
+			t.Errorf("%q is only to be read, and is shown %t, enabled %t", line, ok, item.Enabled)
+		}
+	}
 	desk.Click("◆ writer", "Approve")
 	s.Turn()
 	if r := s.One("Write", map[string]any{"file_path": "kept.txt", "content": "after\n"}); r.Outcome != "ok" {

@@ -19,24 +19,38 @@ const (
 	Template
 )
 
-// iconSize is the side of an icon in pixels: twice the height that menu bars
-// give it.
-const iconSize = 36
+// Sides of icons in pixels.
+const (
+	// iconSize is twice the height that menu bars give an icon.
+	iconSize = 36
+	// noticeSize is what notifications show beside their text.
+	noticeSize = 64
+)
 
 // Icon draws the icon: a diamond, hollow when calm, full when something needs a
 // person, with bars when paused and crossed out when there is no gateway. On
 // Linux, where no text stands beside icons, the count stands in it.
 func Icon(b Bar, style IconStyle) []byte {
+	var out bytes.Buffer
+	// Encoding to memory cannot fail for an image of this size.
+	if err := png.Encode(&out, drawIcon(b, style, iconSize)); err != nil {
+		panic(fmt.Sprintf("encode icon: %v", err))
+	}
+	return out.Bytes()
+}
+
+// drawIcon draws the icon with the given side.
+func drawIcon(b Bar, style IconStyle, side int) *image.NRGBA {
 	const fine = 4 // samples per pixel and axis
-	img := image.NewNRGBA(image.Rect(0, 0, iconSize, iconSize))
+	img := image.NewNRGBA(image.Rect(0, 0, side, side))
 	ink := inkOf(b.Mood, style)
-	for y := range iconSize {
-		for x := range iconSize {
+	for y := range side {
+		for x := range side {
 			body, hole := 0, 0
 			for sy := range fine {
 				for sx := range fine {
-					u := (float64(x) + (float64(sx)+0.5)/fine) / iconSize
-					v := (float64(y) + (float64(sy)+0.5)/fine) / iconSize
+					u := (float64(x) + (float64(sx)+0.5)/fine) / float64(side)
+					v := (float64(y) + (float64(sy)+0.5)/fine) / float64(side)
 					switch drawn(b, style, u, v) {
 					case 1:
 						body++
@@ -53,12 +67,7 @@ func Icon(b Bar, style IconStyle) []byte {
 			img.SetNRGBA(x, y, c)
 		}
 	}
-	var out bytes.Buffer
-	// Encoding to memory cannot fail for an image of this size.
-	if err := png.Encode(&out, img); err != nil {
-		panic(fmt.Sprintf("encode icon: %v", err))
-	}
-	return out.Bytes()
+	return img
 }
 
 func inkOf(m Mood, style IconStyle) color.NRGBA {

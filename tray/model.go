@@ -68,6 +68,8 @@ type Row struct {
 	Tools []string
 	// Lines is how much the commands among them have printed so far.
 	Lines int64
+	// Where is the folder that it was started for, as a person writes it.
+	Where string
 	// Source is the checkout that a worktree was made of, else "".
 	Source string
 	// Undoable says that there is a write to take back.

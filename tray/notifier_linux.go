@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"html"
+	"image"
+	"image/draw"
 	"slices"
 	"sync"
 
@@ -49,8 +51,13 @@ func (n *Notifier) Show(ctx context.Context, notice Notice) error {
 	if n.markup {
 		body = html.EscapeString(body)
 	}
-	note := notify.Notification{AppName: "Deckhand", AppIcon: "deckhand", ReplacesID: n.last[notice.About],
+	note := notify.Notification{AppName: "Deckhand", ReplacesID: n.last[notice.About],
 		Summary: notice.Title, Body: body, ExpireTimeout: notify.ExpireTimeoutSetByNotificationServer}
+	mood := Bar{Mood: Calm}
+	if notice.Urgent {
+		mood = Bar{Mood: Attention, Count: 1}
+	}
+	note.AddHint(notify.HintImageDataRGBA(premultiplied(drawIcon(mood, Coloured, noticeSize))))
 	// Never critical: that breaks through "do not disturb".
 	note.SetUrgency(notify.UrgencyLow)
 	if notice.Urgent {
@@ -64,6 +71,13 @@ func (n *Notifier) Show(ctx context.Context, notice Notice) error {
 		n.last[notice.About] = id
 	}
 	return nil
+}
+
+// premultiplied returns the image in the form that the library sends.
+func premultiplied(from *image.NRGBA) *image.RGBA {
+	to := image.NewRGBA(from.Bounds())
+	draw.Draw(to, to.Bounds(), from, image.Point{}, draw.Src)
+	return to
 }
 
 // connect connects unless there is a connection. n.last is nil after it if the

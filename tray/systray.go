@@ -104,17 +104,18 @@ func (t *sysTray) Place(key Key, was, is State) {
 			}
 			return
 		}
-		if is.Title != was.Title {
+		// What was hidden may have been anything before.
+		if is.Title != was.Title || was.Hidden {
 			item.SetTitle(Escape(Platform(runtime.GOOS), is.Title))
 		}
-		if is.Checked != was.Checked {
+		if is.Checked != was.Checked || was.Hidden {
 			set := item.Uncheck
 			if is.Checked {
 				set = item.Check
 			}
 			set()
 		}
-		if is.Disabled != was.Disabled {
+		if is.Disabled != was.Disabled || was.Hidden {
 			set := item.Enable
 			if is.Disabled {
 				set = item.Disable

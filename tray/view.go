@@ -177,7 +177,7 @@ func wants(r Row) string {
 	if r.Status != AwaitingApproval {
 		return ""
 	}
-	return "It wants " + Shorten(Wants(r.Profile, cmp.Or(r.Source, r.Folder)), 72)
+	return "It wants " + Shorten(Wants(r.Profile, cmp.Or(r.Where, r.Source, r.Folder)), 72)
 }
 
 func rowTitle(r Row, now time.Time) string {
