@@ -20,7 +20,7 @@ func household(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	w.home, w.state = real, filepath.Join(real, "state")
-	w.env = []string{"HOME=" + real, "DECKHAND_STATE_DIR=" + w.state, "PATH=" + real + "/tools/bin:/usr/bin"}
+	w.env = []string{"HOME=" + real, "XDG_CONFIG_HOME=" + real + "/.config", "DECKHAND_STATE_DIR=" + w.state, "DECKHAND_CLAUDE=" + real + "/apps/claude", "PATH=" + real + "/tools/bin:/usr/bin"}
 	for _, file := range []string{".ssh/id", ".bashrc", ".bash_history", "src/shop/.env", "src/shop/.git/config", "src/shop/main.go", "vault/key", "plans/secret.txt"} {
 		path := filepath.Join(real, file)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -57,6 +57,8 @@ func TestProtectedExplainsAPath(t *testing.T) {
 		"dots":        {"/home/src/../.ssh", exitHidden}, // the dots count after the link
 		"shell":       {"/.bashrc", exitReadOnly},
 		"path":        {"/tools/bin/new", exitReadOnly},
+		"claude":      {"/apps/claude", exitReadOnly},
+		"settings":    {"/.config/deckhand/config.toml", exitReadOnly}, // although there are none
 		"twin":        {"/src/shop/twin.go", exitReadOnly},
 		"open":        {"/src/shop/new.go", exitOK},
 		"hostile":     {"/src/\x1b[31m\n\u202e\xff", exitOK},

@@ -25,6 +25,11 @@ func (a *app) gatewayConfig(s Settings) (gateway.Config, error) {
 	if s.File != "" {
 		cfg.Own = append(cfg.Own, s.File)
 	}
+	if home := a.env["HOME"]; filepath.IsAbs(home) {
+		// Also while there is none: whoever made one would choose the programs.
+		file := defaultPlaces(home, func(name string) string { return a.env[name] }).Config
+		cfg.Own = append(cfg.Own, filepath.Dir(file))
+	}
 	return cfg, nil
 }
 

@@ -48,7 +48,7 @@ var table = []group{
 	},
 	{
 		kind: Hidden, deep: true, reason: "it holds container registry credentials",
-		both: []string{"~/.docker/config.json", "~/.docker/contexts", "~/.docker/machine", "~/.docker/trust", "~/.docker/*.pem", "~/.dockercfg", "~/.config/containers/auth.json", "~/.config/helm/registry", "~/.helm"},
+		both: []string{"~/.docker/config.json", "~/.docker/contexts", "~/.docker/machine", "~/.docker/trust", "~/.docker/*.pem", "~/.dockercfg", "~/.config/containers/auth.json", "~/.config/helm/registry", "~/.config/helm/repositories.yaml", "~/.helm"},
 		mac:  []string{"~/Library/Preferences/helm", "~/Library/Group Containers/group.com.docker"},
 	},
 	{
@@ -129,6 +129,12 @@ var table = []group{
 		mac:   []string{"/private/etc/master.passwd*", "/private/etc/sudoers", "/private/etc/sudoers.d", "/private/etc/krb5.keytab", "/private/etc/ssl/private", "/private/etc/letsencrypt", "/private/etc/kubernetes", "/private/etc/wireguard", "/private/etc/openvpn", "/private/etc/cloudflared", "/private/var/db/dslocal", "/private/var/db/shadow", "/private/var/db/krb5kdc", "/private/tmp/krb5cc_*", "~/Library/Application Support/mkcert", "~/Library/Application Support/Caddy"},
 	},
 	{
+		kind: Hidden, reason: "it holds older copies of files, also of those that are hidden",
+		both:  []string{"/.snapshots", "~/.snapshots"},
+		linux: []string{"/home/.snapshots", "/timeshift"},
+		mac:   []string{"/Volumes/.timemachine", "/Volumes/com.apple.TimeMachine.localsnapshots", "/.MobileBackups"},
+	},
+	{
 		kind: Hidden, reason: "it is an image of memory",
 		both:  []string{coreRule},
 		linux: []string{"/swapfile", "/swap.img", "/swap", "/hibfil.sys", "/var/swap", "/var/lib/systemd/coredump", "/var/crash", "/var/lib/apport/coredump", "/var/spool/abrt", "/var/cache/abrt-di"},
@@ -156,7 +162,7 @@ var table = []group{
 	},
 	{
 		kind: ReadOnly, reason: "programs are started from it",
-		both:  []string{"~/bin", "~/.bin", "~/.local/bin", "~/.local/lib", "~/go/bin", "~/.cargo/bin", "~/.cargo/config", "~/.cargo/config.toml", "~/.cargo/env", "~/.rustup", "~/.npm-global", "~/.npm-packages", "~/.nvm", "~/.volta", "~/.fnm", "~/.local/share/fnm", "~/.local/share/mise", "~/.asdf", "~/.pyenv", "~/.rbenv", "~/.rvm", "~/.sdkman", "~/.jenv", "~/.deno/bin", "~/.bun/bin", "~/.local/share/pnpm", "~/.yarn/bin", "~/.config/yarn/global", "~/.poetry/bin", "~/.local/share/uv/tools", "~/.local/pipx", "~/.local/share/pipx", "~/.composer/vendor/bin", "~/.config/composer/vendor/bin", "~/.dotnet/tools", "~/.nix-profile", "~/.nix-defexpr", "~/.local/state/nix", "~/.krew", "~/.docker/cli-plugins", "~/.terraform.d/plugins", "~/.linuxbrew", "/home/linuxbrew/.linuxbrew", "/opt/homebrew", "/usr/bin", "/usr/sbin", "/usr/lib", "/usr/libexec", "/usr/local/bin", "/usr/local/sbin", "/usr/local/lib", "/usr/local/libexec", "/bin", "/sbin", "/nix"},
+		both:  []string{"~/bin", "~/.bin", "~/.local/bin", "~/.local/lib", "~/go/bin", "~/.cargo/bin", "~/.cargo/config", "~/.cargo/config.toml", "~/.cargo/env", "~/.rustup", "~/.npm-global", "~/.npm-packages", "~/.nvm", "~/.volta", "~/.fnm", "~/.local/share/fnm", "~/.local/share/mise", "~/.asdf", "~/.pyenv", "~/.rbenv", "~/.rvm", "~/.sdkman", "~/.jenv", "~/.deno/bin", "~/.bun/bin", "~/.bun/install/global", "~/.local/share/claude", "~/.local/share/pnpm", "~/.yarn/bin", "~/.config/yarn/global", "~/.poetry/bin", "~/.local/share/uv/tools", "~/.local/pipx", "~/.local/share/pipx", "~/.composer/vendor/bin", "~/.config/composer/vendor/bin", "~/.dotnet/tools", "~/.nix-profile", "~/.nix-defexpr", "~/.local/state/nix", "~/.krew", "~/.docker/cli-plugins", "~/.terraform.d/plugins", "~/.linuxbrew", "/home/linuxbrew/.linuxbrew", "/opt/homebrew", "/usr/bin", "/usr/sbin", "/usr/lib", "/usr/libexec", "/usr/local/bin", "/usr/local/sbin", "/usr/local/lib", "/usr/local/libexec", "/bin", "/sbin", "/nix"},
 		linux: []string{"/usr/lib32", "/usr/lib64", "/usr/libx32", "/usr/games", "/usr/local/games", "/lib", "/lib32", "/lib64", "/libx32", "/snap", "/var/lib/flatpak", "/var/lib/snapd"},
 		mac:   []string{"/Applications", "~/Applications", "/Library/Developer", "~/Library/pnpm", "~/Library/Application Support/fnm", "~/Library/Application Support/pipx"},
 	},
