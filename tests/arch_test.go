@@ -92,6 +92,8 @@ var layers = []layer{
 	{"gateway/sandbox", []string{"gateway/turn"}, []string{modLandlock, modSys}},
 	// For the tests of sandbox alone: it reads macOS's profiles.
 	{"gateway/sandbox/sbpl", nil, nil},
+	// Tests and nothing else: what a command must not get out of.
+	{"gateway/sandbox/sandboxtest", nil, nil},
 	{"gateway/atomicfile", nil, nil},
 	{"gateway/turn", nil, nil},
 }

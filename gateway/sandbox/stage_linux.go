@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"os/signal"
 	"runtime"
 	"syscall"
 
@@ -23,6 +24,9 @@ func stage() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("close own memory: %w", err)
 	}
+	// What the command sends to pid 1 has no effect. Not ignored, which the
+	// command would inherit, but taken and dropped.
+	signal.Notify(make(chan os.Signal, 1))
 	// If bwrap is killed, so is all of this. The signal hangs on this thread.
 	runtime.LockOSThread()
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
