@@ -31,7 +31,8 @@ func (a *app) approveCommand() *cobra.Command {
 that waits; if there are several they are listed.
 
 With the policy "ask_once" the answer also holds for later sessions of the same
-kind in the same folder; see approval in deckhand config --default.`,
+kind in the same folder: see approval in deckhand config --default, and deckhand
+trust.`,
 		Example: `  deckhand approve             the one that waits
   deckhand approve 4k2m`,
 	})

@@ -47,6 +47,9 @@ func TestWhatAPersonReads(t *testing.T) {
 		"ask.txt":            {"ask", "off"},
 		"awake.txt":          {"awake", "off"},
 		"stop-all.txt":       {"stop", "--all", "--reason", "wrong folder"},
+		"trust.txt":          {"trust"},
+		"revoke.txt":         {"trust", "revoke", "/srv/docs"},
+		"revoke-all.txt":     {"trust", "revoke", "--all"},
 		"remove.txt":         {"worktrees", "remove", "4k2mb", "--force"},
 	} {
 		r := w.run(args...)

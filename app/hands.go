@@ -19,6 +19,7 @@ type hands interface {
 	source
 	admin.Switches
 	admin.Undo
+	admin.Trusts
 	admin.Worktrees
 }
 

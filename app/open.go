@@ -20,7 +20,9 @@ type source interface {
 	Inspect(ctx context.Context, id turn.SessionID) (session.Snapshot, error)
 	RecoveryToken(ctx context.Context, id turn.SessionID) (string, error)
 	Waiting(ctx context.Context) ([]session.Waiting, error)
+	Actions(ctx context.Context, id turn.SessionID) ([]session.Action, error)
 	Writes(ctx context.Context, id turn.SessionID) ([]session.Write, error)
+	Trusts(ctx context.Context) ([]session.Trust, error)
 	Events(ctx context.Context, after uint64, id turn.SessionID, limit int) ([]turn.Event, error)
 }
 

@@ -14,8 +14,12 @@ import (
 // row turns a session of the gateway into one of the menu, whose words the
 // command line uses.
 func row(s session.Summary) tray.Row {
+	source := ""
+	if s.Profile == turn.WorktreeWrite {
+		source = s.SourceDirectory
+	}
 	return tray.Row{
-		ID: string(s.SessionID), Label: s.Label, Folder: s.WorkingDirectory, Profile: string(s.Profile),
+		ID: string(s.SessionID), Label: s.Label, Folder: s.WorkingDirectory, Source: source, Profile: string(s.Profile),
 		Status: tray.Status(s.Status), Code: string(s.Code), Tools: s.Running, Lines: s.Printed.Lines,
 		LeaseEnds: s.LeaseExpiresAt, TurnOpened: s.TurnOpenedAt, Updated: s.UpdatedAt,
 		Undoable: s.Undoable,

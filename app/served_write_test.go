@@ -175,7 +175,26 @@ func TestAWorktreeIsLookedAtBroughtHomeCommittedAndRemoved(t *testing.T) {
 		w.git(source, "rev-parse", "--verify", "-q", "deckhand/"+id)
 		w.says(exitOK, []string{"worktrees"}, "No session has a worktree")
 		w.says(exitFailed, []string{"worktrees", "apply", id}, "was removed")
-		w.says(exitFailed, []string{"worktrees", "diff", direct}, "has no worktree")
+		w.says(exitFailed, []string{"worktrees", "remove", id}, "was removed", "worktree_removed")
+		w.says(exitFailed, []string{"undo", id}, "was removed", "worktree_removed")
+		var listed sessionList
+		if err := json.Unmarshal([]byte(w.run("sessions", "--json").out), &listed); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range listed.Sessions {
+			if inTree := string(s.SessionID) == id; s.Undoable == inTree || inTree && s.SourceDirectory != source {
+				t.Errorf("in the list: %+v", s)
+			}
+		}
+		w.says(exitOK, []string{"show", id}, "shop-"+id+"  (removed)", "its worktree was removed", `{"content":"b\n","file_path":"new/b.txt"}`)
+		w.says(exitFailed, []string{"worktrees", "diff", direct}, "has no worktree", "no_worktree")
+		w.says(exitOK, []string{"log", id}, "user    worktree.apply_begun\n", "user    worktree.applied  ok · 2 files\n",
+			"worktree.apply_refused  error · apply_conflict\n", "worktree.apply_refused  error · repository_not_clean\n",
+			"worktree.commit_begun\n", "worktree.committed  ok · "+strings.Fields(made.out)[0], "worktree.commit_refused  error · nothing_to_commit\n",
+			"worktree.removing\n", "gateway worktree.kept  worktree_not_clean\n", "user    worktree.removed\n")
+		if out := w.run("log", id, "--json").out; strings.Contains(out, "prices") || strings.Contains(out, "a.txt") {
+			t.Errorf("the log holds contents:\n%s", out)
+		}
 		w.says(exitFailed, []string{"worktrees", "remove", "nobody", "--force"}, "unknown_session")
 	})
 }
@@ -190,6 +209,61 @@ func TestAWorktreeThatCannotBeReadIsListedWithTheReason(t *testing.T) {
 		if err := json.Unmarshal([]byte(w.run("worktrees", "--json").out), &list); err != nil || len(list) != 1 || list[0].Problem == "" {
 			t.Errorf("worktrees --json: %+v, %v", list, err)
 		}
+	})
+}
+
+// TestARemovalThatACrashInterruptedIsListedAndCompleted is of a command that
+// was killed after its first step.
+func TestARemovalThatACrashInterruptedIsListedAndCompleted(t *testing.T) {
+	ways(t, func(t *testing.T, p *past, start func() *world) {
+		session, tree := p.worktree("prices", p.repository("shop", "a.txt", "one\n"), write{"a.txt", "2\n"})
+		p.must(p.ledger.RetireWorktree(session))
+		id := string(session)
+		w := start()
+		w.says(exitOK, []string{"worktrees"}, "▲ its removal was begun; if it was interrupted, remove it again")
+		w.says(exitOK, []string{"worktrees", "--json"}, `"removing": true`)
+		w.says(exitFailed, []string{"worktrees", "diff", id}, "is being removed", "deckhand worktrees remove "+id)
+		w.says(exitFailed, []string{"worktrees", "remove", id}, "worktree_not_clean")
+		w.says(exitOK, []string{"worktrees", "diff", id}, "+1 -1 a.txt")
+		w.says(exitOK, []string{"worktrees", "remove", id, "--force"}, "removed")
+		if _, err := os.Stat(tree.Path); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the worktree is still there: %v", err)
+		}
+		w.says(exitOK, []string{"worktrees"}, "No session has a worktree")
+	})
+}
+
+func TestTrustIsListedAndTakenBack(t *testing.T) {
+	ways(t, func(t *testing.T, p *past, start func() *world) {
+		shop, gone := p.folder("shop", "x", "x"), p.folder("gone", "x", "x")
+		for _, folder := range []string{shop, gone, p.folder("third", "x", "x")} {
+			e := p.begins("trusted", turn.DirectWrite, folder, ledger.WorkspaceRecord{Kind: "direct", Root: folder}, turn.NewSessionID(), time.Minute)
+			e, err := p.ledger.Approve(e.Session.ID, e.Session.Approval.Generation, true, time.Hour, 8)
+			p.must(err)
+			_, err = p.ledger.EndRun(e.Run.ID, ledger.End{Verb: turn.Fail, Code: turn.LaunchFailed})
+			p.must(err)
+		}
+		p.must(os.RemoveAll(gone))
+		p.must(os.Symlink(shop, filepath.Join(p.home, "link")))
+		w := start()
+		w.says(exitOK, []string{"trust"}, "~/src/shop   writes in the folder", "~/src/gone", "~/src/third")
+		var trusts []session.Trust
+		if err := json.Unmarshal([]byte(w.run("trust", "list", "--json").out), &trusts); err != nil || len(trusts) != 3 || trusts[1].Folder != shop {
+			t.Errorf("trust --json: %+v, %v", trusts, err)
+		}
+		w.says(exitOK, []string{"__complete", "trust", "revoke", ""}, gone+"\n"+shop+"\n")
+		for _, args := range [][]string{{"trust", "revoke"}, {"trust", "revoke", "a", "b"}, {"trust", "revoke", shop, "--all"}} {
+			w.says(exitUsage, args, "takes one folder, or --all")
+		}
+		w.says(exitFailed, []string{"trust", "revoke", filepath.Dir(shop)}, "is not a trusted folder", "not_trusted", "deckhand trust lists")
+		t.Chdir(w.home)
+		w.says(exitOK, []string{"trust", "revoke", "./link"}, "no longer trusted: ~/src/shop")
+		w.says(exitFailed, []string{"trust", "revoke", shop}, "not_trusted")
+		w.says(exitOK, []string{"trust", "revoke", gone + "/"}, "no longer trusted: ~/src/gone")
+		w.says(exitOK, []string{"trust", "revoke", "--all", "--json"}, `"folder": "`, "src/third")
+		w.says(exitOK, []string{"trust", "revoke", "--all"}, "No folder was trusted")
+		w.says(exitOK, []string{"trust"}, "No folder is trusted")
+		w.says(exitOK, []string{"log"}, "user    trust.given  direct_write · "+shop, "-             user    trust.revoked  direct_write · "+shop)
 	})
 }
 

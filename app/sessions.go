@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -94,7 +95,7 @@ func (a *app) printSessions(list sessionList, waiting []session.Waiting, all boo
 		doing.cells = append(doing.cells, tray.Doing(r, now))
 		lease.cells = append(lease.cells, strings.TrimPrefix(tray.Lease(r, now), "lease "))
 		profile.cells = append(profile.cells, tray.Profile(r.Profile))
-		folder.cells = append(folder.cells, a.home(s.WorkingDirectory))
+		folder.cells = append(folder.cells, a.home(cmp.Or(s.SourceDirectory, s.WorkingDirectory)))
 	}
 	doing.color = func(i int, cell string) string { return p.status(shown[i].Status, cell) }
 	a.printf("\n")

@@ -22,6 +22,9 @@ func (a *app) showCommand() *cobra.Command {
 		Use:     "show ID",
 		GroupID: groupLook,
 		Short:   "Show one session: what it does, its turn, its last result",
+		Long: `Show one session: what it does and asked for, its turn, its last result and what
+it wrote. Below each call stand the arguments that ChatGPT gave it, on one line;
+they can hold anything that it wrote.`,
 		Example: `  deckhand show 4k2m
   deckhand show 4k2m --full    texts as long as they are
   deckhand show 4k2m --json`,
@@ -45,6 +48,9 @@ func (a *app) show(ctx context.Context, v *view, arg string, full bool) error {
 		return err
 	}
 	shown := shownSession{Snapshot: snapshot, Writes: []session.Write{}}
+	if shown.Actions, err = v.Actions(ctx, summary.SessionID); err != nil {
+		return err
+	}
 	if snapshot.Profile.Writes() {
 		if shown.Writes, err = v.Writes(ctx, summary.SessionID); err != nil {
 			return err
@@ -62,7 +68,10 @@ func (a *app) show(ctx context.Context, v *view, arg string, full bool) error {
 			shown.asks = &w
 		}
 	}
-	sheet := sheet{app: a, paint: a.paint(), full: full, now: a.now()}
+	sheet := sheet{app: a, paint: a.paint(), full: full, now: a.now(), calls: map[turn.ActionID]session.Action{}}
+	for _, action := range shown.Actions {
+		sheet.calls[action.ActionID] = action
+	}
 	sheet.session(answerBy(row(summary), waiting), shown, v.live != nil)
 	return nil
 }
@@ -70,6 +79,8 @@ func (a *app) show(ctx context.Context, v *view, arg string, full bool) error {
 // shownSession is the JSON of show.
 type shownSession struct {
 	session.Snapshot
+	// Actions are those of the newest turns, oldest first, with their arguments.
+	Actions []session.Action `json:"actions"`
 	// Writes are those of all runs, newest first.
 	Writes []session.Write `json:"writes"`
 	// asks is what a person is asked, nil if nothing.
@@ -82,6 +93,8 @@ type sheet struct {
 	paint
 	full bool
 	now  time.Time
+	// calls are the actions whose arguments are known.
+	calls map[turn.ActionID]session.Action
 }
 
 // line prints a name and its value, if it has one.
@@ -131,6 +144,7 @@ func (s sheet) session(r tray.Row, snap shownSession, live bool) {
 		s.line("run", "%d, %d turns, %d actions, since %s", run.Number, run.Turns, run.Actions, s.at(run.StartedAt))
 		for _, action := range run.Running {
 			s.line("running", "%s, %d s, %s", tray.Clean(action.Name), action.Seconds, size(action.Bytes))
+			s.arguments("              ", action.ActionID)
 		}
 	}
 	if e := snap.LaunchError; e != nil {
@@ -180,10 +194,30 @@ func (s sheet) results(indent string, results []session.Result, texts bool) {
 			took = fmt.Sprintf(", %s", r.Receipt.FinishedAt.Sub(*at).Round(time.Millisecond))
 		}
 		s.printf("%s%s %s%s, %s%s  %s\n", indent, mark, tray.Clean(r.Name), what, size(r.Bytes), took, s.dim("sha256 "+r.SHA256[:min(12, len(r.SHA256))]))
+		s.arguments(indent+"  ", r.ActionID)
 		if texts && s.full {
 			s.body(indent+"    ", r.Text)
 		}
 	}
+}
+
+// argumentsShown is how many characters of arguments are shown without --full.
+const argumentsShown = 100
+
+// arguments prints what an action was asked, on one line.
+func (s sheet) arguments(indent string, id turn.ActionID) {
+	action, known := s.calls[id]
+	if !known {
+		return
+	}
+	line, cut := strings.ReplaceAll(printable(action.Arguments), "\n", " "), action.Truncated
+	if runes := []rune(line); !s.full && len(runes) > argumentsShown {
+		line, cut = string(runes[:argumentsShown]), true
+	}
+	if cut {
+		line += "…  (" + size(action.Bytes) + ")"
+	}
+	s.printf("%s%s\n", indent, s.dim(line))
 }
 
 // history prints the turns before, oldest first.
@@ -249,6 +283,8 @@ func (s sheet) nextStep(snap session.Snapshot, live bool) string {
 		return fmt.Sprintf("to let it start: deckhand approve %s\nto refuse it: deckhand deny %[1]s", id)
 	case snap.Terminal != nil && snap.Terminal.Outcome == "denied":
 		return "it was refused and does not start again"
+	case removed(snap.Workspace):
+		return "its worktree was removed, so that it does not go on; what was committed is on " + tray.Clean(snap.Workspace.Branch)
 	case snap.Status == turn.RecoveryRequired, snap.Status == turn.LeaseExpired, snap.Status == turn.Stopped:
 		return fmt.Sprintf("to take it up in a new chat: deckhand recover %s", id)
 	case snap.Status == turn.Stopping:

@@ -17,10 +17,18 @@ func (s sheet) workspace(snap session.Snapshot) {
 		s.line("folder", "%s", s.home(snap.WorkingDirectory))
 		return
 	}
-	s.line("worktree", "%s", s.home(w.Root))
+	gone := ""
+	if removed(w) {
+		gone = "  " + s.yellow("(removed)")
+	}
+	s.line("worktree", "%s%s", s.home(w.Root), gone)
 	s.line("made of", "%s at %s", s.home(snap.SourceDirectory), w.BaseCommit[:min(12, len(w.BaseCommit))])
 	s.line("branch", "%s", tray.Clean(w.Branch))
 }
+
+// removed reports whether a session's worktree was removed, or its removal was
+// begun.
+func removed(w session.Workspace) bool { return w.Kind == "worktree" && !w.Retained }
 
 // writes lists what a session wrote, with the ids that undo takes.
 func (s sheet) writes(snap shownSession) {
@@ -55,6 +63,9 @@ func (s sheet) writes(snap shownSession) {
 	}
 	if n := len(snap.Writes) - maxWritesShown; n > 0 && !s.full {
 		s.printf("  %s\n", s.dim(counted(n, "older write", "older writes")+", see --full"))
+	}
+	if removed(snap.Workspace) {
+		left = 0
 	}
 	if left > 0 {
 		s.printf("  %s\n", s.dim("to take one back: deckhand undo ACTION; all of them: deckhand undo "+string(snap.SessionID)))

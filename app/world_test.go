@@ -53,6 +53,8 @@ type engine struct {
 	waiting       []session.Waiting
 	written       map[turn.SessionID][]session.Write
 	trees         []session.Worktree
+	trusts        []session.Trust
+	actions       map[turn.SessionID][]session.Action
 	// asked are the calls that change something, with their arguments.
 	asked []string
 }
@@ -69,6 +71,10 @@ func (e *engine) List(context.Context) ([]session.Summary, error) { return e.lis
 
 func (e *engine) Inspect(_ context.Context, id turn.SessionID) (session.Snapshot, error) {
 	return e.states[id], nil
+}
+
+func (e *engine) Actions(_ context.Context, id turn.SessionID) ([]session.Action, error) {
+	return e.actions[id], nil
 }
 
 func (e *engine) StopByUser(_ context.Context, id turn.SessionID, reason string) (session.Snapshot, error) {
@@ -245,7 +251,7 @@ func sampleEngine(home string) *engine {
 		{SessionID: sesShop, Label: "shop\x1b[31m tests", Profile: turn.ReadOnly, WorkingDirectory: filepath.Join(home, "src/my_shop"),
 			Status: turn.WaitingForGPT, UpdatedAt: noon, LeaseExpiresAt: noon.Add(2*time.Hour - time.Second),
 			TurnOpenedAt: noon.Add(-3 * time.Minute)},
-		{SessionID: sesDocs, Label: "", Profile: turn.WorktreeWrite, WorkingDirectory: "/srv/docs",
+		{SessionID: sesDocs, Label: "", Profile: turn.WorktreeWrite, WorkingDirectory: "/srv/docs", SourceDirectory: "/srv/docs",
 			Status: turn.Executing, Running: []string{"SearchText", "Read"}, UpdatedAt: noon, LeaseExpiresAt: noon.Add(time.Hour)},
 		{SessionID: sesAsks, Label: "prices", Profile: turn.DirectWrite, WorkingDirectory: filepath.Join(home, "src/prices"),
 			Status: turn.AwaitingApproval, UpdatedAt: noon, LeaseExpiresAt: noon.Add(time.Hour)},
@@ -265,9 +271,9 @@ func sampleEngine(home string) *engine {
 	shop.PendingTurn = &session.PendingTurn{TurnID: "trn_x", Sequence: 3, OpenedAt: noon.Add(-3 * time.Minute),
 		Prompt: pointer("Why do the tests fail?\nLook\u202e at the \x1b]0;title\a log.\n" + strings.Repeat("line\n", 20)),
 		Results: []session.Result{
-			{Name: "Read", Outcome: turn.OK, Text: "a\nb\n", Bytes: 4, SHA256: "0123456789abcdef0123",
+			{ActionID: "act_read", Name: "Read", Outcome: turn.OK, Text: "a\nb\n", Bytes: 4, SHA256: "0123456789abcdef0123",
 				Receipt: session.ReceiptMark{StartedAt: pointer(noon), FinishedAt: noon.Add(12 * time.Millisecond)}},
-			{Name: "SearchText", Outcome: turn.Error, Text: "protected", Bytes: 70000, SHA256: "fedcba98765432100123",
+			{ActionID: "act_search", Name: "SearchText", Outcome: turn.Error, Text: "protected", Bytes: 70000, SHA256: "fedcba98765432100123",
 				Receipt: session.ReceiptMark{Code: pointer(turn.ProtectedPath), FinishedAt: noon}},
 			{Name: "FindFiles", Outcome: turn.OutcomeNotExecuted, SHA256: "e3b0c44298fc", Receipt: session.ReceiptMark{FinishedAt: noon}},
 		}}
@@ -278,6 +284,10 @@ func sampleEngine(home string) *engine {
 		{RunID: "run_w", Sequence: 2, Text: "done " + strings.Repeat("and done ", 20), Results: shop.PendingTurn.Results[:1]}}
 	shop.HistoryTruncated = true
 	e.states[sesShop] = shop
+	e.actions = map[turn.SessionID][]session.Action{sesShop: {
+		{ActionID: "act_read", Name: "Read", Arguments: `{"file_path":"a\u001b[31m","offset":3}` + "\u202e", Bytes: 40},
+		{ActionID: "act_search", Name: "SearchText", Arguments: `{"directory":"/srv","text":"` + strings.Repeat("long ", 40), Bytes: 4096, Truncated: true},
+	}}
 	lost := e.states[sesLost]
 	lost.LaunchError = &session.LaunchError{Code: turn.ShimLost, Message: "the process of the run is gone"}
 	e.states[sesLost] = lost

@@ -65,6 +65,27 @@ func (e *engine) UndoSession(_ context.Context, id turn.SessionID, dryRun bool) 
 		Conflicts: []session.UndoStep{{ActionID: "act_one", Name: "Write", Path: "/srv/a", Text: "a has changed since"}}}, nil
 }
 
+func (e *engine) Trusts(context.Context) ([]session.Trust, error) { return e.trusts, nil }
+
+func (e *engine) RevokeTrust(_ context.Context, folder string) ([]session.Trust, error) {
+	e.ask("revoke %s", folder)
+	var revoked []session.Trust
+	for _, t := range e.trusts {
+		if t.Folder == folder {
+			revoked = append(revoked, t)
+		}
+	}
+	if revoked == nil {
+		return nil, turn.Refuse(turn.NotTrusted, "%s is not a trusted folder", folder)
+	}
+	return revoked, nil
+}
+
+func (e *engine) RevokeAllTrust(context.Context) ([]session.Trust, error) {
+	e.ask("revoke all")
+	return e.trusts, nil
+}
+
 func (e *engine) Worktrees(context.Context) ([]session.Worktree, error) { return e.trees, nil }
 
 func (e *engine) WorktreeDiff(context.Context, turn.SessionID, int) (session.WorktreeDiff, error) {
@@ -112,6 +133,10 @@ func (e *engine) RemoveWorktree(_ context.Context, id turn.SessionID, force bool
 
 // sampleWrites gives the sample's sessions what they ask for and what they wrote.
 func sampleWrites(e *engine, home string) {
+	e.trusts = []session.Trust{
+		{Profile: turn.DirectWrite, Folder: filepath.Join(home, "src/shop\x1b[31m"), Since: noon.Add(-49 * time.Hour)},
+		{Profile: turn.WorktreeWrite, Folder: "/srv/docs", Since: noon.Add(-time.Minute)},
+	}
 	asks := e.states[sesAsks]
 	asks.Workspace = session.Workspace{Kind: "direct", Root: filepath.Join(home, "src/prices")}
 	asks.Approval = &session.Approval{State: "pending", ExpiresAt: noon.Add(9*time.Minute + 30*time.Second), Generation: 3}

@@ -1,6 +1,7 @@
 package tray
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"time"
@@ -10,12 +11,12 @@ import (
 const LeaseSoon = 5 * time.Minute
 
 // Title is what a person calls the session: its label, else the name of its
-// folder.
+// folder, or of the checkout that its worktree was made of.
 func Title(r Row) string {
 	if t := Clean(r.Label); t != "" {
 		return t
 	}
-	if t := Clean(path.Base(r.Folder)); t != "" && t != "." {
+	if t := Clean(path.Base(cmp.Or(r.Source, r.Folder))); t != "" && t != "." {
 		return t
 	}
 	return "untitled"

@@ -15,6 +15,9 @@ type Backend interface {
 	List(ctx context.Context) ([]session.Summary, error)
 	// Inspect returns the state without lease and recovery token.
 	Inspect(ctx context.Context, id turn.SessionID) (session.Snapshot, error)
+	// Actions lists the actions of its newest turns, oldest first, with what they
+	// were asked.
+	Actions(ctx context.Context, id turn.SessionID) ([]session.Action, error)
 	// StopByUser ends the session's run.
 	StopByUser(ctx context.Context, id turn.SessionID, reason string) (session.Snapshot, error)
 	// Waiting lists the sessions that wait for a person, newest first.
@@ -34,6 +37,7 @@ type Backend interface {
 	WaitEvents(ctx context.Context, after uint64) error
 	Switches
 	Undo
+	Trusts
 	Worktrees
 }
 
@@ -47,6 +51,16 @@ type Undo interface {
 	FindWrites(ctx context.Context, prefix string, limit int) ([]session.Write, error)
 	UndoAction(ctx context.Context, id turn.ActionID, dryRun bool) (session.UndoReport, error)
 	UndoSession(ctx context.Context, id turn.SessionID, dryRun bool) (session.UndoReport, error)
+}
+
+// Trusts are the folders in which a person allowed a profile once and for all.
+type Trusts interface {
+	// Trusts lists them by name.
+	Trusts(ctx context.Context) ([]session.Trust, error)
+	// RevokeTrust takes back the trust in one folder, and RevokeAllTrust in all.
+	// They return what they took back.
+	RevokeTrust(ctx context.Context, folder string) ([]session.Trust, error)
+	RevokeAllTrust(ctx context.Context) ([]session.Trust, error)
 }
 
 // Worktrees is what can be done with the worktrees of sessions.

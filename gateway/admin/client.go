@@ -76,6 +76,12 @@ func (c *Client) Inspect(ctx context.Context, id turn.SessionID) (session.Snapsh
 	return call[session.Snapshot](ctx, c, http.MethodGet, sessionPath(id), nil)
 }
 
+// Actions lists the actions of a session's newest turns with their arguments.
+func (c *Client) Actions(ctx context.Context, id turn.SessionID) ([]session.Action, error) {
+	answer, err := call[actionsAnswer](ctx, c, http.MethodGet, sessionPath(id)+"/actions", nil)
+	return answer.Actions, err
+}
+
 // Stop ends the session's run.
 func (c *Client) Stop(ctx context.Context, id turn.SessionID, reason string) (session.Snapshot, error) {
 	return call[session.Snapshot](ctx, c, http.MethodPost, sessionPath(id)+"/stop", stopRequest{Reason: reason})

@@ -94,10 +94,14 @@ func (s *Server) Handler() http.Handler {
 		routeWaiting:     s.waiting,
 		routeApprove:     s.approve,
 		routeDeny:        s.deny,
+		routeActions:     s.actions,
 		routeWrites:      s.writes,
 		routeFindWrites:  s.findWrites,
 		routeUndoSession: s.undoSession,
 		routeUndoAction:  s.undoAction,
+
+		routeTrusts: s.trusts,
+		routeRevoke: s.revokeTrust,
 
 		routeWorktrees: s.worktrees,
 		routeDiff:      s.diff,
@@ -153,6 +157,11 @@ func (s *Server) sessions(r *http.Request) (any, error) {
 
 func (s *Server) inspect(r *http.Request) (any, error) {
 	return s.backend.Inspect(r.Context(), id(r))
+}
+
+func (s *Server) actions(r *http.Request) (any, error) {
+	actions, err := s.backend.Actions(r.Context(), id(r))
+	return actionsAnswer{Actions: append([]session.Action{}, actions...)}, err
 }
 
 func (s *Server) stop(r *http.Request) (any, error) {

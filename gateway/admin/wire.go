@@ -38,10 +38,14 @@ const (
 	routeWaiting     = "GET /v1/waiting"
 	routeApprove     = "POST /v1/sessions/{id}/approve"
 	routeDeny        = "POST /v1/sessions/{id}/deny"
+	routeActions     = "GET /v1/sessions/{id}/actions"
 	routeWrites      = "GET /v1/sessions/{id}/writes"
 	routeFindWrites  = "GET /v1/writes"
 	routeUndoSession = "POST /v1/sessions/{id}/undo"
 	routeUndoAction  = "POST /v1/actions/{id}/undo"
+
+	routeTrusts = "GET /v1/trusts"
+	routeRevoke = "POST /v1/trusts/revoke"
 
 	routeWorktrees = "GET /v1/worktrees"
 	routeDiff      = "GET /v1/sessions/{id}/worktree/diff"
@@ -97,6 +101,20 @@ type removedAnswer struct {
 
 type writesAnswer struct {
 	Writes []session.Write `json:"writes"`
+}
+
+type actionsAnswer struct {
+	Actions []session.Action `json:"actions"`
+}
+
+type trustsAnswer struct {
+	Trusts []session.Trust `json:"trusts"`
+}
+
+// revokeRequest names one folder, or all of them.
+type revokeRequest struct {
+	Folder string `json:"folder,omitempty"`
+	All    bool   `json:"all,omitempty"`
 }
 
 type worktreesAnswer struct {

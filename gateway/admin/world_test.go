@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"deckhand/gateway/session"
 	"deckhand/gateway/turn"
@@ -174,6 +175,27 @@ func (e *engine) RemoveWorktree(_ context.Context, id turn.SessionID, force bool
 		return turn.Refuse(turn.WorktreeNotClean, "1 change is not committed")
 	}
 	return nil
+}
+
+func (e *engine) Actions(_ context.Context, id turn.SessionID) ([]session.Action, error) {
+	return []session.Action{{ActionID: "act_one", RunID: "run_one", Name: "Read", Arguments: `{"a":"<&\u001b"}` + string(id), Bytes: 99, Truncated: true}}, nil
+}
+
+func (e *engine) Trusts(context.Context) ([]session.Trust, error) {
+	return []session.Trust{{Profile: turn.DirectWrite, Folder: "/srv/a b", Since: time.Unix(1e9, 0).UTC()}}, nil
+}
+
+func (e *engine) RevokeTrust(ctx context.Context, folder string) ([]session.Trust, error) {
+	e.ask("revoke %q", folder)
+	if folder == "/nowhere" {
+		return nil, turn.Refuse(turn.NotTrusted, "%s is not a trusted folder", folder)
+	}
+	return e.Trusts(ctx)
+}
+
+func (e *engine) RevokeAllTrust(ctx context.Context) ([]session.Trust, error) {
+	e.ask("revoke all")
+	return e.Trusts(ctx)
 }
 
 func (e *engine) RecoveryToken(_ context.Context, id turn.SessionID) (string, error) {

@@ -31,6 +31,8 @@ func TestWhatAPersonDecidesReachesTheEngineWithItsArguments(t *testing.T) {
 		func() error { _, err := w.client.Deny(ctx, "ses_one", 4); return err },
 		func() error { _, err := w.client.UndoAction(ctx, "act_one", true); return err },
 		func() error { _, err := w.client.UndoSession(ctx, "ses_one", false); return err },
+		func() error { _, err := w.client.RevokeTrust(ctx, "/srv/a b"); return err },
+		func() error { _, err := w.client.RevokeAllTrust(ctx); return err },
 		func() error { _, err := w.client.ApplyWorktree(ctx, "ses_one", true); return err },
 		func() error { _, err := w.client.CommitWorktree(ctx, "ses_one", "a \"b\"\nc"); return err },
 		func() error { return w.client.RemoveWorktree(ctx, "ses_one", true) },
@@ -40,11 +42,15 @@ func TestWhatAPersonDecidesReachesTheEngineWithItsArguments(t *testing.T) {
 		}
 	}
 	want := []string{"approve ses_one 3", "deny ses_one 4", "undo act_one true", "undo ses_one false",
-		"apply ses_one true", `commit ses_one "a \"b\"\nc"`, "remove ses_one true"}
+		`revoke "/srv/a b"`, "revoke all", "apply ses_one true", `commit ses_one "a \"b\"\nc"`, "remove ses_one true"}
 	if diff := cmp.Diff(want, w.engine.asked); diff != "" {
 		t.Error(diff)
 	}
-	err := w.client.RemoveWorktree(ctx, "ses_one", false)
+	_, err := w.client.RevokeTrust(ctx, "/nowhere")
+	if refusal, ok := errors.AsType[*turn.Refusal](err); !ok || refusal.Code != turn.NotTrusted {
+		t.Errorf("a folder that is not trusted: %v", err)
+	}
+	err = w.client.RemoveWorktree(ctx, "ses_one", false)
 	if refusal, ok := errors.AsType[*turn.Refusal](err); !ok || refusal.Code != turn.WorktreeNotClean {
 		t.Errorf("a removal that is refused: %v", err)
 	}
@@ -63,6 +69,10 @@ func TestAnswersAboutWritesAndWorktreesComeBackWhole(t *testing.T) {
 		func() (session.UndoReport, error) { return c.UndoAction(ctx, "act_one", true) })
 	same(t, "UndoSession", func() (session.UndoReport, error) { return e.UndoSession(ctx, "ses_one", false) },
 		func() (session.UndoReport, error) { return c.UndoSession(ctx, "ses_one", false) })
+	same(t, "Actions", func() ([]session.Action, error) { return e.Actions(ctx, "ses_one") },
+		func() ([]session.Action, error) { return c.Actions(ctx, "ses_one") })
+	same(t, "Trusts", func() ([]session.Trust, error) { return e.Trusts(ctx) },
+		func() ([]session.Trust, error) { return c.Trusts(ctx) })
 	same(t, "Worktrees", func() ([]session.Worktree, error) { return e.Worktrees(ctx) },
 		func() ([]session.Worktree, error) { return c.Worktrees(ctx) })
 	same(t, "WorktreeDiff", func() (session.WorktreeDiff, error) { return e.WorktreeDiff(ctx, "ses_one", 123) },
@@ -124,6 +134,9 @@ func TestBadInputToWhatChangesFilesChangesNothing(t *testing.T) {
 		{"POST", "/v1/sessions/ses_one/worktree/apply", `{"dry_run":1}`},
 		{"POST", "/v1/sessions/ses_one/worktree/commit", `{"message":"a"}{}`},
 		{"POST", "/v1/sessions/ses_one/worktree/remove", `{"Force":"true"}`},
+		{"POST", "/v1/trusts/revoke", `{}`},
+		{"POST", "/v1/trusts/revoke", `{"folder":"/a","all":true}`},
+		{"POST", "/v1/trusts/revoke", `{"folder":["/a"]}`},
 		{"GET", "/v1/writes?limit=101", ``},
 		{"GET", "/v1/sessions/ses_one/worktree/diff?max=-1", ``},
 	} {

@@ -46,6 +46,7 @@
 //   - A turn is pending exactly if its session waits for it.
 //   - An action belongs to one turn and one tool_use id. It has a receipt
 //     exactly if it is finished, and a receipt never changes.
+//   - A session whose worktree is retired MUST NOT have an open run.
 //   - A session executes exactly while an action of its last turn lacks its
 //     receipt.
 //   - Every body that a record names exists and has the hash and the size that
@@ -64,6 +65,8 @@
 //	                                                                   done gets its receipt; one that nobody
 //	                                                                   can tell ends the session
 //	a receipt's delivery           finished                            the repeat gets the same receipt
+//	a worktree's removal           retired, not removed                no run begins; the removal is asked for
+//	                                                                   again
 //	the end of a run               the run is open                     the start-up pass settles it
 //
 // Not covered: who may call (package session checks the recovery token), what

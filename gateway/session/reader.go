@@ -46,7 +46,7 @@ func (r *Reader) List(context.Context) ([]Summary, error) {
 		if v.Pending != nil {
 			s.TurnOpenedAt = v.Pending.OpenedAt
 		}
-		if v.Session.Profile.Writes() {
+		if v.Session.Profile.Writes() && v.Session.Retired() == nil {
 			if s.Undoable, err = r.ledger.Undoable(v.Session.ID); err != nil {
 				return nil, err
 			}

@@ -27,7 +27,8 @@ type Summary struct {
 	Printed Printed   `json:"printed,omitzero"`
 	Runs    int       `json:"runs"`
 	Code    turn.Code `json:"code,omitempty"`
-	// Undoable says that there is a write that was not taken back.
+	// Undoable says that there is a write that was not taken back, and that its
+	// worktree, if it was in one, was not removed.
 	Undoable bool `json:"undoable"`
 }
 

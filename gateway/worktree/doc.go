@@ -9,7 +9,9 @@
 //     byte, what they were. Its Git directory gains worktrees/<name>,
 //     refs/heads/deckhand/<session> and objects, and nothing else.
 //   - A worktree is never removed by itself, and other people's worktrees are
-//     never pruned.
+//     never pruned. From the moment that a removal is decided on, nothing but
+//     Remove works in it. What its owner records of a removal, see Record, is
+//     recorded while every other call on the worktree is kept out.
 //   - What a crash left behind is repaired only where it is provably ours: it
 //     carries the session's unguessable id, and holds what Git would have
 //     written there, or the beginning of it.
