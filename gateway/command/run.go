@@ -147,12 +147,25 @@ func (r *Runner) prepare(ctx context.Context, c Call) (prepared, error) {
 	if err != nil {
 		return p, err
 	}
+	if err := checkBehindLinks(path); err != nil {
+		return p, err
+	}
 	if p.cache, err = r.cacheFolder(c.Session); err != nil {
 		return p, err
 	}
 	p.policy = r.policy(c.Root, p.cache)
 	p.command = sandbox.Command{Path: path, Args: c.Argv[1:], Env: env.of(p.cache), Dir: dir}
 	return p, nil
+}
+
+// checkBehindLinks refuses a program that is a link to what no command may begin
+// with. What it is called stays what it is: many programs do as they are called.
+func checkBehindLinks(path string) error {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil || real == path {
+		return nil // it was just found to be runnable; the start says what is wrong
+	}
+	return entry.Check([]string{real})
 }
 
 // environment asks the login shell once. Whoever comes while it is asked waits.

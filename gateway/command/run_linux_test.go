@@ -43,6 +43,11 @@ func TestWhatCannotRunIsRefusedWithAReason(t *testing.T) {
 	must(t, os.Mkdir(outside, 0o755))
 	must(t, os.Symlink(outside, filepath.Join(w.project, "link")))
 	must(t, os.MkdirAll(w.home+"/.ssh", 0o700))
+	must(t, os.Symlink("/bin/rm", filepath.Join(w.project, "tool")))
+	must(t, os.Symlink("/bin/echo", filepath.Join(w.project, "rm")))
+	if got := w.ran("./rm", "hi"); !strings.Contains(got, "hi") {
+		t.Errorf("a link to what may run: %s", got)
+	}
 	for name, c := range map[string]struct {
 		argv []string
 		dir  string
@@ -57,6 +62,7 @@ func TestWhatCannotRunIsRefusedWithAReason(t *testing.T) {
 		"no program":          {argv: []string{"./odd"}, code: turn.CommandNotFound, says: "names no interpreter"},
 		"no interpreter":      {argv: []string{"./lost.sh"}, code: turn.CommandNotFound, says: "interpreter in its first line"},
 		"a refused program":   {argv: []string{"sudo", "ls"}, code: turn.CommandRefused, says: "sudo"},
+		"a link to one":       {argv: []string{"./tool", "x"}, code: turn.CommandRefused, says: "rule A02"},
 		"no cwd":              {argv: []string{"true"}, dir: "none", code: turn.WorkingDirectoryInvalid, says: "does not exist"},
 		"a file as cwd":       {argv: []string{"true"}, dir: "dir/file", code: turn.WorkingDirectoryInvalid, says: "not a directory"},
 		"a cwd outside":       {argv: []string{"true"}, dir: "..", code: turn.WorkingDirectoryInvalid, says: "lies outside"},

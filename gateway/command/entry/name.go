@@ -55,7 +55,9 @@ func toolFolder(dir string) bool {
 		}
 	}
 	// ~/.local/bin, ~/.cargo/bin, node_modules/.bin, .venv/bin.
-	return (programs || last == ".bin") && strings.Contains("/"+dir, "/.")
+	return (programs || last == ".bin") && slices.ContainsFunc(strings.Split(dir, "/"), func(name string) bool {
+		return strings.HasPrefix(name, ".") && strings.Trim(name, ".") != ""
+	})
 }
 
 // leadsOut reports whether a path is not one below the working directory.
