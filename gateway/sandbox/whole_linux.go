@@ -77,6 +77,11 @@ func (p Policy) covers(places []privatePlace) ([]string, error) {
 		if private && !slices.ContainsFunc(shown, func(s string) bool { return inside(path, s) }) {
 			continue
 		}
+		if closed, err := closedAnyway(path); err != nil {
+			return nil, err
+		} else if closed {
+			continue
+		}
 		info, err := os.Lstat(path)
 		if err != nil {
 			return nil, err

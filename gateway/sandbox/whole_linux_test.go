@@ -90,3 +90,37 @@ func TestThePrivatePlacesAreEmpty(t *testing.T) {
 		t.Errorf("could open %v", got)
 	}
 }
+
+// Root hides what is in the homes of others, too, where a root without
+// capabilities, as there is in a sandbox, cannot go.
+func TestWhatRootIsKeptFromInASandboxNeedsNoCover(t *testing.T) {
+	if os.Getuid() != 0 {
+		return
+	}
+	dir, err := os.MkdirTemp("/srv", "deckhand-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	p := Policy{View: WholeSystem}
+	var reads []string
+	for _, home := range []struct {
+		name string
+		mode os.FileMode
+	}{{"closed", 0o700}, {"group", 0o750}, {"open", 0o755}} {
+		at := filepath.Join(dir, home.name)
+		mkdirs(t, at+"/keys")
+		write(t, at+"/keys/key", "x")
+		for path, mode := range map[string]os.FileMode{at: home.mode, at + "/keys": 0o700, at + "/keys/key": 0o644, dir: 0o755} {
+			if err := os.Chmod(path, mode); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Chown(at, ordinaryUser, ordinaryUser); err != nil {
+			t.Fatal(err)
+		}
+		p.Hidden = append(p.Hidden, at+"/keys")
+		reads = append(reads, "read "+at+"/keys/key")
+	}
+	attempts(t, p, reads)
+}
