@@ -27,7 +27,7 @@ const (
 
 // canaryTask tells the canaries where to try.
 type canaryTask struct {
-	// Outside is a host file that the policy does not show.
+	// Outside is a host file that the policy does not show, or that it hides.
 	Outside string `json:"outside"`
 	// ReadOnly is shown read-only and holds "file" and the socket "socket".
 	ReadOnly string `json:"read_only"`

@@ -3,14 +3,19 @@ package sandbox
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // ownCanaries are about what only Linux has.
 var ownCanaries = []canary{
-	{"write into the private /tmp", mustWork, func(canaryTask) error {
-		f, err := os.CreateTemp("/tmp", "canary")
+	{"write into private memory", mustWork, func(canaryTask) error {
+		f, err := os.CreateTemp("/dev/shm", "canary")
 		if err != nil {
 			return err
 		}
@@ -22,6 +27,31 @@ var ownCanaries = []canary{
 			err = errors.New("another network namespace")
 		}
 		return err
+	}},
+	{"signal a process of the host", mustFail, func(t canaryTask) error { return unix.Kill(t.HostProcess, 0) }},
+	{"read the environment of a process of the host", mustFail, func(t canaryTask) error {
+		_, err := os.ReadFile("/proc/" + strconv.Itoa(t.HostProcess) + "/environ")
+		return err
+	}},
+	{"make a user namespace", mustFail, func(canaryTask) error {
+		self, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		cmd := exec.Command(self, "stage")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWUSER}
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		cmd.Wait() // it was started, which is all
+		return nil
+	}},
+	{"make a socket of files", mustFail, func(canaryTask) error {
+		fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			return err
+		}
+		return unix.Close(fd)
 	}},
 }
 
@@ -40,8 +70,8 @@ func findDescriptor(canaryTask) error {
 		if err != nil || slices.Contains([]string{"0", "1", "2"}, e.Name()) {
 			continue // the one that read the directory is closed again
 		}
-		if strings.HasPrefix(target, "anon_inode:[event") || strings.HasPrefix(target, "anon_inode:[pidfd]") ||
-			strings.HasPrefix(target, "pidfd:") {
+		runtimes := func(prefix string) bool { return strings.HasPrefix(target, prefix) }
+		if slices.ContainsFunc([]string{"anon_inode:[event", "anon_inode:[pidfd]", "pidfd:", "/sys/fs/cgroup/"}, runtimes) {
 			continue // the Go runtime's
 		}
 		return nil

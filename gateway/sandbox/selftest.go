@@ -44,8 +44,19 @@ type leakError struct{ what string }
 
 func (e *leakError) Error() string { return e.what }
 
-func (l *Launcher) selfTest(ctx context.Context) (err error) {
-	ground, err := newCanaryGround()
+// selfTest lets the canaries try in the sandbox of Claude Code and in that of
+// commands.
+func (l *Launcher) selfTest(ctx context.Context) error {
+	for _, view := range []View{BaseSystem, WholeSystem} {
+		if err := l.selfTestIn(ctx, view); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *Launcher) selfTestIn(ctx context.Context, view View) (err error) {
+	ground, err := newCanaryGround(view)
 	if err != nil {
 		return fmt.Errorf("prepare self-test: %w", err)
 	}
@@ -58,12 +69,7 @@ func (l *Launcher) selfTest(ctx context.Context) (err error) {
 	defer in.Close()
 	defer out.Close()
 
-	process, err := l.Start(ctx, Policy{
-		ReadOnly: []string{ground.task.ReadOnly},
-		Writable: []string{ground.task.Writable},
-		Network:  PrivateLoopback,
-		Listen:   canaryPort,
-	}, Command{
+	process, err := l.Start(ctx, ground.policy(), Command{
 		Path: l.stagePath(),
 		Build: func(addr string) (args, env []string) {
 			return []string{"stage", canariesArg, addr}, ground.task.Env
@@ -123,19 +129,20 @@ func acceptAll(l net.Listener) {
 
 // canaryGround is what the canaries meet on the host's side.
 type canaryGround struct {
+	view View
 	dir  string
 	task canaryTask
 	tcp  net.Listener
 	unix net.Listener
 }
 
-func newCanaryGround() (_ *canaryGround, err error) {
+func newCanaryGround(view View) (_ *canaryGround, err error) {
 	// A short name: a unix socket's path below it has about a hundred bytes.
 	dir, err := os.MkdirTemp("", "deckhand-")
 	if err != nil {
 		return nil, err
 	}
-	g := &canaryGround{dir: dir}
+	g := &canaryGround{view: view, dir: dir}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, g.close())
@@ -156,8 +163,12 @@ func newCanaryGround() (_ *canaryGround, err error) {
 		HostProcess: os.Getpid(),
 		Env:         []string{"DECKHAND_CANARY=1"},
 	}
+	if view == WholeSystem {
+		// What is not hidden there is for reading.
+		g.task.Outside = filepath.Join(g.task.ReadOnly, "hidden", "file")
+	}
 	err = errors.Join(
-		os.Mkdir(g.task.ReadOnly, 0o700),
+		os.MkdirAll(filepath.Join(g.task.ReadOnly, "hidden"), 0o700),
 		os.Mkdir(g.task.Writable, 0o700),
 		os.WriteFile(g.task.Outside, []byte("outside"), 0o600),
 		os.WriteFile(filepath.Join(g.task.ReadOnly, "file"), []byte("inside"), 0o600),
@@ -173,6 +184,21 @@ func newCanaryGround() (_ *canaryGround, err error) {
 		return nil, err
 	}
 	return g, nil
+}
+
+// policy is like those of Claude Code and of commands.
+func (g *canaryGround) policy() Policy {
+	p := Policy{
+		View:     g.view,
+		ReadOnly: []string{g.task.ReadOnly},
+		Writable: []string{g.task.Writable},
+		Network:  PrivateLoopback,
+		Listen:   canaryPort,
+	}
+	if g.view == WholeSystem {
+		p.Hidden = []string{filepath.Dir(g.task.Outside)}
+	}
+	return p
 }
 
 // files returns the canaries' standard input and output.
