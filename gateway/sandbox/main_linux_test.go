@@ -24,6 +24,8 @@ func TestMain(m *testing.M) {
 			quit(Stage(os.Args[2:]))
 		case "probe":
 			os.Exit(probeMain(os.Args[2], os.Args[3:]))
+		case "refused":
+			os.Exit(printed(refused(os.Args[2])))
 		case "launch":
 			os.Exit(launchMain(os.Args[2]))
 		}

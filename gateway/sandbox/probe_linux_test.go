@@ -322,7 +322,11 @@ func probeMain(name string, args []string) int {
 		fmt.Fprintln(os.Stderr, "no probe", name)
 		return 1
 	}
-	result, err := probe(args)
+	return printed(probe(args))
+}
+
+// printed prints what a program of the tests found.
+func printed(result any, err error) int {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
