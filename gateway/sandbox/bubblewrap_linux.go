@@ -23,6 +23,10 @@ const (
 	shmSize = 64 << 20
 )
 
+// MaxHidden bounds Policy.Hidden: each is a mount, and what bwrap takes for
+// them grows with their square. 64 cost it about as much again as all the rest.
+const MaxHidden = 64
+
 // stagePath is what SelfTest starts.
 func (*Launcher) stagePath() string { return stagePath }
 

@@ -46,5 +46,13 @@
 //   - Other programs of the same user outside: they can read the environment
 //     of a confined process.
 //
+// On macOS it is sandbox-exec with a profile, and the stage inside; what a
+// Policy means there stands with the type seatbelt (seatbelt.go), how a start
+// goes in control_darwin.go. The command starts only after the kernel has said
+// that the stage bears the mark of its run, by which the tree is found and
+// ended. There is no pid 1 and no death signal: a launcher that is killed ends
+// the tree by the end of a pipe, and a command that kills the stage in the same
+// instant lives on, confined. The number of processes is bounded for the user.
+//
 // Other systems: Find refuses.
 package sandbox

@@ -1,4 +1,4 @@
-//go:build !linux
+//go:build !linux && !darwin
 
 package sandbox
 
@@ -12,6 +12,9 @@ import (
 
 // Kind names what confines on this system.
 const Kind = "nothing"
+
+// MaxHidden bounds Policy.Hidden, of which nothing is made here.
+const MaxHidden = 64
 
 // Launcher starts confined processes. There is none on this system.
 type Launcher struct{}

@@ -33,10 +33,6 @@ const (
 	WholeSystem
 )
 
-// MaxHidden bounds Policy.Hidden: each is a mount, and what bwrap takes for
-// them grows with their square. 64 cost it about as much again as all the rest.
-const MaxHidden = 64
-
 // Policy says what a confined process may see and do. The zero value allows
 // nothing but the base system, read-only.
 //
@@ -86,7 +82,7 @@ func (p Policy) check() error {
 		return fmt.Errorf("port %d is not in 1024 to 65535", p.Listen)
 	case len(p.Hidden) > 0 && p.View != WholeSystem:
 		return errors.New("only of the whole system can something be hidden")
-	case len(p.Hidden) > MaxHidden:
+	case len(p.Hidden) > MaxHidden: // in the file of each system
 		return fmt.Errorf("%d paths are hidden, more than %d", len(p.Hidden), MaxHidden)
 	}
 	for _, path := range p.ReadOnly {

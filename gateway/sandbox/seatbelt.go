@@ -60,7 +60,7 @@ const (
 	// maxSeatbeltPath: Seatbelt takes strings of about a thousand bytes.
 	maxSeatbeltPath = 900
 	// maxSeatbeltSize bounds text and values, which are arguments of a program.
-	maxSeatbeltSize = 256 << 10
+	maxSeatbeltSize = 512 << 10
 )
 
 // makeSeatbelt writes the profile. An error says which path cannot be said.

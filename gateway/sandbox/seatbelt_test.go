@@ -1,10 +1,13 @@
 package sandbox
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -205,5 +208,21 @@ func TestSeatbeltRefusesWhatItCannotSay(t *testing.T) {
 		if _, err := makeSeatbelt(r); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
+	}
+}
+
+// The script that proves all this on a Mac is read by bash, and says in one
+// sentence that it is for nothing else.
+func TestSeatbeltScriptRefusesOtherSystems(t *testing.T) {
+	if runtime.GOOS == "darwin" {
+		t.Skip("here it would start")
+	}
+	out, err := exec.CommandContext(t.Context(), "bash", "../../packaging/macos/verify-seatbelt.sh").CombinedOutput()
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 2 || !strings.Contains(string(out), "this is for macOS") ||
+		strings.Count(string(out), "\n") != 1 {
+		t.Errorf("%v: %s", err, out)
+	}
+	if out, err := exec.CommandContext(t.Context(), "bash", "-n", "../../packaging/macos/verify-seatbelt.sh").CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
 	}
 }
