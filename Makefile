@@ -14,10 +14,11 @@ PREFIX ?= $(HOME)/.local
 TESTENV := DECKHAND_TEST_CLAUDE=$(CLAUDE) BBOLT_VERIFY=all
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test setup-desktop build install demo test lint desktop soak fuzz cover clean
+.PHONY: help setup setup-test setup-desktop build install demo test test-installed test-installed-write \
+	test-installed-direct-write lint desktop soak fuzz cover clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-27s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Fetch the pinned Claude Code, and bubblewrap on Linux
 	@packaging/setup.sh
@@ -43,6 +44,19 @@ demo: setup build ## Show the main job on a sample project, or on DIR=/some/proj
 test: setup-test build lint ## Do everything that has to pass before a change goes in
 	@echo "test: go test -race ./..."
 	@$(TESTENV) go test -race -timeout 12m ./...
+
+# The suites that drive an installed Claude Code through one job. "make test" has
+# them too.
+test-installed: SUITE = TestInstalledRead
+test-installed: ## Read a whole computer with the real Claude Code
+test-installed-write: SUITE = TestInstalledWrite
+test-installed-write: ## Read, write and run a command in a worktree, with the real Claude Code
+test-installed-direct-write: SUITE = TestInstalledDirectWrite
+test-installed-direct-write: ## The same in a real folder
+
+test-installed test-installed-write test-installed-direct-write: setup-test build
+	@echo "test: $(SUITE)"
+	@$(TESTENV) go test -race -count=1 -timeout 12m -run '^$(SUITE)$$' -v ./tests
 
 lint: ## Check formatting, go vet for Linux and macOS, staticcheck
 	@echo "lint: gofmt"

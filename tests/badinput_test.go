@@ -148,7 +148,7 @@ func TestAReplyThatMakesNoSenseChangesNothing(t *testing.T) {
 		"17 calls":              {with(map[string]any{"tool_calls": calls(17, "Read", read)}), ""},
 		"a tool it lacks":       {with(map[string]any{"tool_calls": calls(1, "Bash", map[string]any{"command": "ls"})}), "profile_violation"},
 		"a write tool":          {with(map[string]any{"tool_calls": calls(1, "Write", map[string]any{"file_path": "/tmp/x", "content": "x"})}), "profile_violation"},
-		"RunCommand":            {with(map[string]any{"tool_calls": calls(1, "RunCommand", map[string]any{"argv": []string{"true"}})}), "tool_unavailable"},
+		"RunCommand":            {with(map[string]any{"tool_calls": calls(1, "RunCommand", map[string]any{"argv": []string{"sudo", "true"}})}), "command_refused"},
 		"arguments off schema":  {with(map[string]any{"tool_calls": calls(1, "Read", map[string]any{"path": "/etc/passwd"})}), "invalid_arguments"},
 		"one bad of two":        {with(map[string]any{"tool_calls": append(calls(1, "Read", read), calls(1, "Read", map[string]any{})...)}), "invalid_arguments"},
 		"arguments as text":     {with(map[string]any{"tool_calls": calls(1, "Read", "/etc/passwd")}), "invalid_arguments"},

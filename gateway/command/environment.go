@@ -66,8 +66,10 @@ type environment struct {
 }
 
 // newEnvironment makes it of what the login shell said, which may be nothing,
-// and of the gateway's own variables.
-func newEnvironment(home string, login, own map[string]string) *environment {
+// and of the gateway's own variables. seen tells of a real path whether commands
+// see it: a program that they cannot reach must not stand before one that they
+// can.
+func newEnvironment(home string, login, own map[string]string, seen func(string) bool) *environment {
 	e := &environment{}
 	under := func(path string) string {
 		if rest, ok := strings.CutPrefix(path, "~/"); ok {
@@ -80,7 +82,11 @@ func newEnvironment(home string, login, own map[string]string) *environment {
 		dirs = append(dirs, under(dir))
 	}
 	for _, dir := range dirs {
-		if dir = programFolder(dir); dir != "" && !slices.Contains(e.path, dir) {
+		dir = programFolder(dir)
+		if dir == "" || slices.Contains(e.path, dir) {
+			continue
+		}
+		if real, err := filepath.EvalSymlinks(dir); err == nil && seen(real) {
 			e.path = append(e.path, dir)
 		}
 	}

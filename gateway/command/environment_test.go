@@ -18,6 +18,9 @@ func variable(env []string, name string) string {
 	return "unset"
 }
 
+// all shows every path.
+func all(string) bool { return true }
+
 func folders(t *testing.T, base string, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -37,7 +40,7 @@ func TestNothingIsInheritedButWhatIsListed(t *testing.T) {
 		"GOFLAGS", "GOPROXY", "HOME", "TMPDIR", "TERM"} {
 		hostile[name] = "/hostile/" + name
 	}
-	env := newEnvironment(t.TempDir(), hostile, hostile).of("/cache")
+	env := newEnvironment(t.TempDir(), hostile, hostile, all).of("/cache")
 	for _, entry := range env {
 		if strings.Contains(entry, "hostile") {
 			t.Errorf("%s got through", entry)
@@ -60,12 +63,12 @@ func TestNothingIsInheritedButWhatIsListed(t *testing.T) {
 
 func TestToolHomesAreTheUsers(t *testing.T) {
 	home := t.TempDir()
-	folders(t, home, "go", ".cargo/bin", "elsewhere/rust", ".nvm/versions/node/v1/bin", "run")
+	folders(t, home, "go", ".cargo/bin", "elsewhere/rust", ".nvm/versions/node/v1/bin", "secret")
 	login := map[string]string{
 		"RUSTUP_HOME": home + "/elsewhere/rust", "NVM_DIR": "bad\nvalue",
-		"PATH": home + "/.nvm/versions/node/v1/bin:relative:" + home + "/missing:/usr/bin:/usr/bin",
+		"PATH": home + "/.nvm/versions/node/v1/bin:relative:" + home + "/missing:" + home + "/secret:/usr/bin:/usr/bin",
 	}
-	e := newEnvironment(home, login, map[string]string{"PATH": "/usr/sbin", "LANG": "de_DE.UTF-8", "TZ": "Europe/Berlin"})
+	e := newEnvironment(home, login, map[string]string{"PATH": "/usr/sbin", "LANG": "de_DE.UTF-8", "TZ": "Europe/Berlin"}, func(real string) bool { return !strings.HasSuffix(real, "/secret") })
 	env := e.of("/cache")
 	for name, value := range map[string]string{
 		"GOPATH": home + "/go", "CARGO_HOME": home + "/.cargo", "RUSTUP_HOME": home + "/elsewhere/rust", "NVM_DIR": "unset", "PYENV_ROOT": "unset",
@@ -104,7 +107,7 @@ func TestGoSettingsOfTheUserHold(t *testing.T) {
 	if err := os.WriteFile(file, []byte("GOPATH=/somewhere\nGOFLAGS=-tags=x\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	env := newEnvironment(home, map[string]string{"GOENV": file}, nil).of("/cache")
+	env := newEnvironment(home, map[string]string{"GOENV": file}, nil, all).of("/cache")
 	if variable(env, "GOENV") != file || variable(env, "GOPATH") != "unset" {
 		t.Errorf("GOENV is %s and GOPATH %s", variable(env, "GOENV"), variable(env, "GOPATH"))
 	}

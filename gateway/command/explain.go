@@ -17,7 +17,9 @@ const maxNamed = 3
 type explained struct {
 	argv []string
 	dir  string // real path of where it ran
-	tmp  string // what TMPDIR is
+	// shown are the folders that the policy brings back to the private places.
+	shown []string
+	tmp   string // what TMPDIR is
 	// edits says that the session has tools that change files.
 	edits  bool
 	view   *protected.View
@@ -62,6 +64,9 @@ var kinds = []kind{
 	}},
 	{"protected", func(_ explained, what []string) string {
 		return fmt.Sprintf("protected paths are not shown to commands: %s.", strings.Join(what, "; "))
+	}},
+	{"private", func(_ explained, what []string) string {
+		return fmt.Sprintf("commands have /tmp, /var/tmp and /run of their own: %s is not in there. What lies below the directory of the session, or below cwd, is.", strings.Join(what, ", "))
 	}},
 	{"socket", func(explained, []string) string {
 		return "a socket was refused. Commands have TCP and UDP over a loopback of their own at most, and no unix sockets; on macOS they cannot listen at all. What needs more is for the user to run."
@@ -135,13 +140,28 @@ func (x explained) look(o *output, seen func(kind, what string)) {
 			}
 			if word, ok := contained(lower, deniedWords); ok {
 				if path := x.pathIn(line, "", strings.Index(lower, word)); filepath.IsAbs(path) {
-					if d := x.view.Decide(path, protected.Read); !d.Allowed {
-						seen("protected", d.Reason)
-					}
+					x.lookAt(path, seen)
 				}
 			}
 			before = line + "\n" + before[:min(len(before), 400)]
 		}
+	}
+}
+
+// privatePlaces are the folders that a sandbox has of its own.
+var privatePlaces = []string{"/tmp", "/var/tmp", "/run", "/private/tmp", "/private/var/tmp"}
+
+// lookAt says why a path could not be reached, if it is the sandbox's doing.
+func (x explained) lookAt(path string, seen func(kind, what string)) {
+	if d := x.view.Decide(path, protected.Read); !d.Allowed {
+		seen("protected", d.Reason)
+		return
+	}
+	own := func(place string) bool {
+		return path != place && within(path, place) && !slices.ContainsFunc(x.shown, func(s string) bool { return within(path, s) })
+	}
+	if slices.ContainsFunc(privatePlaces, own) && exists(path) {
+		seen("private", path)
 	}
 }
 

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -106,4 +107,21 @@ func FuzzExplain(f *testing.F) {
 			t.Errorf("an explanation of %d bytes", len(got))
 		}
 	})
+}
+
+// A file of the host's /tmp is there, and not for commands.
+func TestPrivatePlacesAreExplained(t *testing.T) {
+	f, err := os.CreateTemp("/tmp", "deckhand-command-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	message := "cat: " + f.Name() + ": No such file or directory"
+	if got := explainFor(t, nil, "", message); !strings.Contains(got, "of their own: "+f.Name()+" is not in there") {
+		t.Errorf("it is explained as %q", got)
+	}
+	if got := explainFor(t, func(x *explained) { x.shown = []string{"/tmp"} }, "", message); got != "" {
+		t.Errorf("what is shown is explained as %q", got)
+	}
 }

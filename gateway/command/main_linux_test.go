@@ -55,12 +55,27 @@ type world struct {
 	session              turn.SessionID
 }
 
-// newWorld makes one outside of /tmp, of which a sandbox has its own.
-func newWorld(t *testing.T) *world {
+// ground makes a folder for a test. It is not below /tmp or /var/tmp, of which a
+// sandbox has its own.
+func ground(t *testing.T) string {
 	t.Helper()
-	base, err := os.MkdirTemp("/var/tmp", "deckhand-command-")
+	at := "."
+	if os.Getuid() == 0 {
+		at = "/var/lib"
+	}
+	base, err := os.MkdirTemp(at, ".deckhand-command-")
+	must(t, err)
+	base, err = filepath.Abs(base)
+	must(t, err)
+	base, err = filepath.EvalSymlinks(base)
 	must(t, err)
 	t.Cleanup(func() { must(t, os.RemoveAll(base)) })
+	return base
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	base := ground(t)
 	w := &world{t: t, home: base + "/home", project: base + "/project", cache: base + "/cache", session: turn.NewSessionID()}
 	for _, dir := range []string{w.home, w.project} {
 		must(t, os.Mkdir(dir, 0o755))
@@ -81,7 +96,7 @@ func (w *world) runner(environ map[string]string) *Runner {
 		vars[name] = value
 	}
 	r, err := New(Config{
-		Self: self, Home: w.home, Environ: vars, Cache: w.cache, Protected: paths, Log: slog.New(slog.DiscardHandler),
+		Self: self, Home: w.home, Environ: vars, Cache: w.cache, Protected: paths, Log: slog.New(slog.NewTextHandler(w.t.Output(), nil)),
 		Launcher: func(context.Context) (*sandbox.Launcher, error) { return sandbox.Find(sandbox.Config{Self: self}) },
 	})
 	must(w.t, err)

@@ -19,9 +19,7 @@ func TestEverythingHoldsForAnOrdinaryUserToo(t *testing.T) {
 	if os.Getuid() != 0 {
 		return
 	}
-	dir, err := os.MkdirTemp("/var/tmp", "deckhand-command-")
-	must(t, err)
-	t.Cleanup(func() { must(t, os.RemoveAll(dir)) })
+	dir := ground(t)
 	must(t, os.Chmod(dir, 0o755))
 	binary, temp := filepath.Join(dir, "command.test"), filepath.Join(dir, "tmp")
 	in, err := os.Open("/proc/self/exe")

@@ -88,6 +88,8 @@ type Call struct {
 	Dir string
 	// Root is the real path of the session's directory.
 	Root string
+	// Source is the checkout that a worktree was made of, else "".
+	Source string
 	// Timeout is how long it may run.
 	Timeout time.Duration
 	// Edits says that the session has tools that change files.
@@ -153,7 +155,9 @@ func (r *Runner) prepare(ctx context.Context, c Call) (prepared, error) {
 	if p.cache, err = r.cacheFolder(c.Session); err != nil {
 		return p, err
 	}
-	p.policy = r.policy(c.Root, p.cache)
+	if p.policy, err = r.policy(env, dir, p.cache, c); err != nil {
+		return p, err
+	}
 	p.command = sandbox.Command{Path: path, Args: c.Argv[1:], Env: env.of(p.cache), Dir: dir}
 	return p, nil
 }
@@ -175,7 +179,9 @@ func (r *Runner) environment(ctx context.Context) (*environment, error) {
 			defer close(r.asked)
 			// Not the caller's context: what comes of it is for all commands.
 			login, err := askLogin(context.Background(), r.cfg.Self, r.cfg.Environ["SHELL"], r.cfg.Environ)
-			r.env = newEnvironment(r.cfg.Home, login, r.cfg.Environ)
+			view := r.cfg.Protected.View()
+			seen := func(real string) bool { return view.Decide(real, protected.Read).Allowed }
+			r.env = newEnvironment(r.cfg.Home, login, r.cfg.Environ, seen)
 			if err != nil {
 				r.env.doubt = err.Error()
 				r.cfg.Log.Warn("the login shell could not be asked for PATH; commands use the usual folders", "shell", r.cfg.Environ["SHELL"], "err", err)
@@ -269,7 +275,7 @@ func (r *Runner) run(ctx context.Context, c Call, p prepared) turn.Result {
 			e.limit = c.Timeout
 		}
 	}
-	x := explained{argv: c.Argv, dir: p.command.Dir, tmp: p.tmp(), edits: c.Edits, view: p.view, failed: e.exit != sandbox.Exit{}}
+	x := explained{argv: c.Argv, dir: p.command.Dir, shown: p.policy.ReadOnly, tmp: p.tmp(), edits: c.Edits, view: p.view, failed: e.exit != sandbox.Exit{}}
 	return receipt(e, o, x.explain(o), p.tmp())
 }
 
@@ -307,6 +313,10 @@ func startError(err error, name string) error {
 		return err
 	}
 	said := refusal.Cause.Error()
+	if !strings.HasPrefix(said, "start confined command: ") {
+		// The policy is at fault, not the program.
+		return fmt.Errorf("start command: %w", refusal.Cause)
+	}
 	why := said[strings.LastIndex(said, ": ")+1:]
 	switch {
 	case strings.Contains(why, "exec format error"):

@@ -53,6 +53,9 @@ type Scope struct {
 	// Root is the real path of the write root, "" for a session that does not
 	// write.
 	Root string
+	// Source is the real path of the checkout that a worktree was made of, else
+	// "". Git needs it.
+	Source string
 }
 
 // New returns an executor.

@@ -39,7 +39,7 @@ func (e *Executor) runCommand(ctx context.Context, scope Scope, raw json.RawMess
 		Timeout: command.DefaultTimeout, Edits: scope.Profile.Writes(), Progress: progress,
 	}
 	if scope.Profile.Writes() {
-		c.Root = scope.Root
+		c.Root, c.Source = scope.Root, scope.Source
 	}
 	if a.Cwd != nil {
 		c.Dir = scope.absolute(*a.Cwd)

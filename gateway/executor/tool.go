@@ -52,7 +52,7 @@ var offers = []offer{
 	{name: ReadTool, readOnly: true, available: true},
 	{name: FindFilesTool, readOnly: true, available: true},
 	{name: SearchTextTool, readOnly: true, available: true},
-	{name: RunCommandTool},
+	{name: RunCommandTool, available: true},
 	{name: EditTool, available: true, writes: true},
 	{name: WriteTool, available: true, writes: true},
 	{name: NotebookEditTool, available: true, writes: true},

@@ -139,7 +139,7 @@ func TestToolsFollowTheProfile(t *testing.T) {
 func TestOnlyReadsAreRepeatable(t *testing.T) {
 	for _, tool := range Catalog() {
 		read := tool.Name == "Read" || tool.Name == "FindFiles" || tool.Name == "SearchText"
-		available := read || Writes(tool.Name)
+		available := read || Writes(tool.Name) || tool.Name == RunCommandTool
 		if Repeatable(tool.Name) != read || tool.Available != available {
 			t.Errorf("%s: repeatable is %v, available is %v", tool.Name, Repeatable(tool.Name), tool.Available)
 		}

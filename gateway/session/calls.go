@@ -237,7 +237,7 @@ func (e *Engine) checkReply(r ReplyRequest, size int, s ledger.SessionRecord) ([
 }
 
 func scopeOf(s ledger.SessionRecord) executor.Scope {
-	return executor.Scope{Session: s.ID, Profile: s.Profile, Subagent: s.Subagent, WorkingDirectory: s.WorkingDirectory, Root: s.Workspace.Root}
+	return executor.Scope{Session: s.ID, Profile: s.Profile, Subagent: s.Subagent, WorkingDirectory: s.WorkingDirectory, Root: s.Workspace.Root, Source: s.Workspace.Source}
 }
 
 // Status answers the present state, waiting for the next change first if the

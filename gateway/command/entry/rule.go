@@ -1,6 +1,7 @@
 package entry
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -105,3 +106,6 @@ var interpreters = []string{"node", "nodejs", "bun", "deno", "tsx", "ts-node", "
 func isInterpreter(name string) bool {
 	return slices.Contains(interpreters, strings.TrimRight(name, "0123456789.")) || slices.Contains(interpreters, name)
 }
+
+// Models are the names of the command lines of models, sorted.
+func Models() []string { return slices.Sorted(maps.Keys(models.names)) }
