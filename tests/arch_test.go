@@ -53,7 +53,7 @@ type layer struct {
 var layers = []layer{
 	// The program: it alone knows both the tray and the gateway, reads files
 	// and the environment, and turns errors into exit codes.
-	{"app", []string{"app/demo", "gateway", "gateway/admin", "gateway/command", "gateway/control", "gateway/ledger", "gateway/protected", "gateway/runner",
+	{"app", []string{"app/demo", "gateway", "gateway/admin", "gateway/atomicfile", "gateway/command", "gateway/control", "gateway/ledger", "gateway/protected", "gateway/runner",
 		"gateway/sandbox", "gateway/session", "gateway/shim", "gateway/turn", "tray"},
 		[]string{modCobra, modLumberjack, modSys, modTOML}},
 	{"tray", nil, []string{modBeeep, modDBus, modNotify, modSystray, modText}},
