@@ -33,6 +33,8 @@ type canaryTask struct {
 	ReadOnly string `json:"read_only"`
 	// Writable is shown writable and holds the file "lock".
 	Writable string `json:"writable"`
+	// Fifo, if not "", is one of the host's that somebody reads.
+	Fifo string `json:"fifo,omitempty"`
 	// HostTCP is an address on which the host listens, HostNet the host's
 	// network namespace, where there are any.
 	HostTCP string `json:"host_tcp"`
@@ -94,6 +96,16 @@ var canaries = slices.Concat([]canary{
 	}},
 	{"change the mode of a read-only file", mustFail, func(t canaryTask) error {
 		return os.Chmod(filepath.Join(t.ReadOnly, "file"), 0o640)
+	}},
+	{"write into a FIFO of the host", mustFail, func(t canaryTask) error {
+		if t.Fifo == "" {
+			return errors.New("there is none")
+		}
+		fd, err := unix.Open(t.Fifo, unix.O_WRONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return err
+		}
+		return unix.Close(fd)
 	}},
 	{"reach a listener of the host", mustFail, func(t canaryTask) error { return dial("tcp", t.HostTCP) }},
 	{"reach a unix socket of the host", mustFail, func(t canaryTask) error {

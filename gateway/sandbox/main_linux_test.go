@@ -26,6 +26,8 @@ func TestMain(m *testing.M) {
 			os.Exit(probeMain(os.Args[2], os.Args[3:]))
 		case "refused":
 			os.Exit(printed(refused(os.Args[2])))
+		case "appear":
+			os.Exit(printed(nil, appear(os.Args[2])))
 		case "launch":
 			os.Exit(launchMain(os.Args[2]))
 		}

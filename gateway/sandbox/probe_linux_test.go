@@ -31,6 +31,18 @@ var probes = map[string]func(args []string) (any, error){
 		}
 		return results, nil
 	},
+	// filesLater is files once standard input has ended; it says that it waits.
+	"filesLater": func(args []string) (any, error) {
+		fmt.Println("ready")
+		if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
+			return nil, err
+		}
+		results := map[string]string{}
+		for _, attempt := range args {
+			results[attempt] = attemptFile(attempt)
+		}
+		return results, nil
+	},
 	// list names what is in a directory.
 	"list": func(args []string) (any, error) {
 		entries, err := os.ReadDir(args[0])

@@ -134,6 +134,7 @@ type canaryGround struct {
 	task canaryTask
 	tcp  net.Listener
 	unix net.Listener
+	fifo *os.File // its reading end
 }
 
 func newCanaryGround(view View) (_ *canaryGround, err error) {
@@ -166,6 +167,7 @@ func newCanaryGround(view View) (_ *canaryGround, err error) {
 	if view == WholeSystem {
 		// What is not hidden there is for reading.
 		g.task.Outside = filepath.Join(g.task.ReadOnly, "hidden", "file")
+		g.task.Fifo = filepath.Join(g.task.ReadOnly, "fifo")
 	}
 	err = errors.Join(
 		os.MkdirAll(filepath.Join(g.task.ReadOnly, "hidden"), 0o700),
@@ -175,6 +177,14 @@ func newCanaryGround(view View) (_ *canaryGround, err error) {
 		os.WriteFile(filepath.Join(g.task.Writable, "lock"), nil, 0o600))
 	if err != nil {
 		return nil, err
+	}
+	if g.task.Fifo != "" {
+		if err := unix.Mkfifo(g.task.Fifo, 0o600); err != nil {
+			return nil, err
+		}
+		if g.fifo, err = os.OpenFile(g.task.Fifo, os.O_RDONLY|unix.O_NONBLOCK, 0); err != nil {
+			return nil, err
+		}
 	}
 	if g.tcp, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 		return nil, err
@@ -244,6 +254,9 @@ func (g *canaryGround) close() error {
 	}
 	if g.unix != nil {
 		errs = append(errs, g.unix.Close())
+	}
+	if g.fifo != nil {
+		errs = append(errs, g.fifo.Close())
 	}
 	return errors.Join(append(errs, os.RemoveAll(g.dir))...)
 }

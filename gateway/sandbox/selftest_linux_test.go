@@ -59,7 +59,7 @@ func canariesGetOut(t *testing.T, view View) {
 		t.Fatalf("%d results of %d canaries", len(results), len(canaries))
 	}
 	for _, r := range results {
-		if r.Error != "" {
+		if r.Error != "" && (view == WholeSystem || r.Name != "write into a FIFO of the host") {
 			t.Errorf("%s: failed outside too: %s", r.Name, r.Error)
 		}
 	}
