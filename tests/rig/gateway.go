@@ -2,6 +2,7 @@ package rig
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"testing"
 
@@ -73,6 +74,17 @@ func (g *Gateway) AgainPlain() {
 	Await(g.t, "the gateway to kill itself", func() bool { return !g.Running() })
 	g.Gateway = child.New(g.plain)
 	g.Again()
+}
+
+// RunCrashingAt runs a command, with no gateway running, by a program that kills
+// itself the nth time that it comes to a point of a write. It returns how the
+// command ended.
+func (g *Gateway) RunCrashingAt(point executor.Point, nth int, args ...string) error {
+	g.t.Helper()
+	opt := g.plain
+	CrashingAt(g.t, executor.Point(fmt.Sprintf("%s:%d", point, nth)))(&opt)
+	_, err := child.New(opt).Run(g.t.Context(), args...)
+	return err
 }
 
 // Crash kills the gateway.
