@@ -134,15 +134,20 @@ func TestAWriteRootIsNeverTooBroad(t *testing.T) {
 	}
 }
 
-// TestWorktreeWriteLeavesTheSourceAlone works in a worktree and brings the
-// work home only when a person asks for it.
+// TestWorktreeWriteLeavesTheSourceAlone works in a worktree over a crash, of a
+// repository that would run programs if one let it, and brings the work home
+// only when a person asks for it. Until then every file of the source and of its
+// Git directory is what it was, but for what worktrees add there.
 func TestWorktreeWriteLeavesTheSourceAlone(t *testing.T) {
 	t.Parallel()
 	g := rig.Start(t)
 	source := filepath.Join(t.TempDir(), "project")
+	marker := filepath.Join(t.TempDir(), "marker")
 	git := func(args ...string) string {
 		t.Helper()
-		cmd := exec.Command("git", append([]string{"-C", source, "-c", "user.name=a", "-c", "user.email=a@example.org"}, args...)...)
+		cmd := exec.Command("git", append([]string{"-C", source, "-c", "user.name=a", "-c", "user.email=a@example.org",
+			"-c", "core.fsmonitor=", "-c", "core.hooksPath=/dev/null", "-c", "filter.trap.smudge=cat"}, args...)...)
+		cmd.Env = append(os.Environ(), "GIT_OPTIONAL_LOCKS=0")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
@@ -151,10 +156,20 @@ func TestWorktreeWriteLeavesTheSourceAlone(t *testing.T) {
 	}
 	must(t, os.MkdirAll(source, 0o755))
 	git("init", "-q", "-b", "main")
-	must(t, os.WriteFile(filepath.Join(source, "a.txt"), []byte("one\n"), 0o644))
+	for name, text := range map[string]string{"a.txt": "one\n", ".gitignore": ".env\n", ".gitattributes": "*.bin filter=trap\n", "x.bin": "stored\n"} {
+		must(t, os.WriteFile(filepath.Join(source, name), []byte(text), 0o644))
+	}
 	git("add", ".")
 	git("commit", "-q", "-m", "first")
-	before := git("status", "--porcelain", "-b") + git("rev-parse", "HEAD", "HEAD^{tree}")
+	must(t, os.WriteFile(filepath.Join(source, ".env"), []byte("SECRET=1\n"), 0o600))
+	trap := filepath.Join(t.TempDir(), "trap.sh")
+	must(t, os.WriteFile(trap, []byte("#!/bin/sh\n: >'"+marker+"'\ncat\n"), 0o755))
+	must(t, os.MkdirAll(filepath.Join(source, ".git/hooks"), 0o755))
+	must(t, os.Symlink(trap, filepath.Join(source, ".git/hooks/post-checkout")))
+	git("config", "core.fsmonitor", trap)
+	git("config", "filter.trap.smudge", trap)
+	status := func() string { return git("status", "--porcelain", "-b") + git("rev-parse", "HEAD", "HEAD^{tree}") }
+	before, files := status(), treeOf(t, source)
 
 	s := g.Chat().Start(chatgpt.Start{WorkingDirectory: source, Profile: "worktree_write"})
 	s.Turn()
@@ -172,19 +187,46 @@ func TestWorktreeWriteLeavesTheSourceAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Say("done")
-	if got := content(t, filepath.Join(source, "a.txt")); got != "one\n" {
-		t.Errorf("the source's file is %q", got)
-	}
 	if got := content(t, filepath.Join(workspace.Root, "a.txt")); got != "two\n" {
 		t.Errorf("the worktree's file is %q", got)
 	}
-	if after := git("status", "--porcelain", "-b") + git("rev-parse", "HEAD", "HEAD^{tree}"); after != before {
+	if _, err := os.Lstat(filepath.Join(workspace.Root, ".env")); err == nil {
+		t.Error("the ignored .env is in the worktree")
+	}
+	if after := status(); after != before {
 		t.Errorf("the source changed from %q to %q", before, after)
 	}
+	now := treeOf(t, source)
+	for name, text := range files {
+		if now[name] != text {
+			t.Errorf("%s of the source was %q and is %q", name, text, now[name])
+		}
+	}
+	for name := range now {
+		if _, was := files[name]; !was && !strings.HasPrefix(name, "/.git/worktrees") && !strings.HasPrefix(name, "/.git/objects/") &&
+			!strings.HasPrefix(name, "/.git/refs/heads/deckhand") {
+			t.Errorf("the source has %s now", name)
+		}
+	}
+
 	_, err := g.Run(t.Context(), "worktrees", "apply", s.ID)
 	must(t, err)
 	if got := content(t, filepath.Join(source, "a.txt")); got != "two\n" {
 		t.Errorf("after apply the source's file is %q", got)
+	}
+	_, err = g.Run(t.Context(), "worktrees", "remove", s.ID, "--force")
+	must(t, err)
+	if _, err := s.Continue(t.Context(), "Go on."); chatgpt.CodeOf(err) != "worktree_removed" || !strings.Contains(err.Error(), workspace.Branch) {
+		t.Errorf("without its worktree the session goes on with: %v", err)
+	}
+	if _, err := os.Lstat(marker); err == nil {
+		t.Error("something that the repository names was run")
+	}
+	if _, err := exec.Command("git", "-C", source, "status").Output(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(marker); err != nil {
+		t.Error("the user's git does not run it either: the test shows nothing")
 	}
 }
 

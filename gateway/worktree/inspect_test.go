@@ -120,6 +120,20 @@ var unfit = []struct {
 		w.git("sparse-checkout", "set", "--cone", "--sparse-index", "nowhere")
 		return ""
 	}, turn.RepositoryUnsupported, []string{"sparse"}},
+	{"submodule", func(w *world) string {
+		w.submodule()
+		return ""
+	}, turn.RepositoryUnsupported, []string{"submodules", "sub", "direct_write"}},
+	{"submodule that is not checked out", func(w *world) string {
+		w.submodule()
+		w.git("submodule", "deinit", "-q", "-f", "sub")
+		return ""
+	}, turn.RepositoryUnsupported, []string{"submodules", "sub"}},
+	{"submodule with changes", func(w *world) string {
+		w.submodule()
+		w.write("sub/f", "changed\n")
+		return ""
+	}, turn.RepositoryUnsupported, []string{"submodules", "sub"}},
 	{"merge", func(w *world) string {
 		w.git("checkout", "-q", "-b", "other")
 		w.write("a.txt", "other\n")
@@ -159,6 +173,18 @@ var unfit = []struct {
 		w.git("config", "core.ignorecase", "true")
 		return ""
 	}, turn.RepositoryUnsupported, []string{"case"}},
+}
+
+// submodule commits another repository below sub.
+func (w *world) submodule() {
+	w.t.Helper()
+	w.gitIn(w.home, "init", "-q", "-b", "main", "inner")
+	inner := filepath.Join(w.home, "inner")
+	writeIn(w.t, inner, "f", "x\n")
+	w.gitIn(inner, "add", "f")
+	w.gitIn(inner, "commit", "-qm", "inner")
+	w.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", inner, "sub")
+	w.git("commit", "-qm", "submodule")
 }
 
 func TestUnfitSourcesAreRefusedWithAReasonAndLeftAlone(t *testing.T) {
@@ -297,6 +323,17 @@ var fit = []struct {
 		w.commit("second")
 		w.git("replace", "HEAD", w.git("commit-tree", "HEAD^{tree}", "-m", "other")[:40])
 	}},
+	{"LFS pointers without LFS", func(w *world) {
+		w.write(".gitattributes", "*.psd filter=lfs diff=lfs merge=lfs -text\n")
+		w.write("big.psd", "version https://git-lfs.github.com/spec/v1\noid sha256:"+strings.Repeat("0", 64)+"\nsize 12\n")
+		w.commit("pointer")
+	}},
+	{"an ignored .env and ignored folders", func(w *world) {
+		w.write(".env", "SECRET=1\n")
+		w.write("src/.env", "SECRET=2\n")
+		w.write("ignored/node_modules/x.js", "x\n")
+		w.ignored = []string{".env", "src/.env", "ignored/node_modules/x.js"}
+	}},
 	{"a large file", func(w *world) {
 		w.write("large.bin", strings.Repeat("0123456789abcdef", 1<<20))
 		w.commit("large")
@@ -313,23 +350,25 @@ func TestUnusualRepositoriesGetFaithfulWorktrees(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			c.make(w)
-			var tree Tree
-			w.untouched(func() { tree = w.create() })
-			w.cleanIn(tree.Path)
-			sameFiles(t, w.dir, tree.Path)
-			if got := strings.TrimSpace(w.gitIn(tree.Path, "rev-parse", "HEAD")); got != string(tree.Commit) {
-				t.Errorf("HEAD is %s and not %s", got, tree.Commit)
-			}
-			writeIn(t, tree.Path, "work.txt", "work\n")
-			changes, err := w.k.Diff(t.Context(), tree, 1<<16)
-			w.must(err)
-			if len(changes.Files) != 1 || changes.Files[0] != (FileChange{Path: "work.txt", Kind: Added, Added: 1}) {
-				t.Errorf("changes: %+v", changes.Files)
-			}
-			_, err = w.k.Commit(t.Context(), tree, "work")
-			w.must(err)
-			w.cleanIn(tree.Path)
-			w.must(w.remove(tree, false))
+			// A whole session leaves the source as it was, to its index and HEAD.
+			w.untouched(func() {
+				tree := w.create()
+				w.cleanIn(tree.Path)
+				sameFiles(t, w.dir, tree.Path, w.ignored...)
+				if got := strings.TrimSpace(w.gitIn(tree.Path, "rev-parse", "HEAD")); got != string(tree.Commit) {
+					t.Errorf("HEAD is %s and not %s", got, tree.Commit)
+				}
+				writeIn(t, tree.Path, "work.txt", "work\n")
+				changes, err := w.k.Diff(t.Context(), tree, 1<<16)
+				w.must(err)
+				if len(changes.Files) != 1 || changes.Files[0] != (FileChange{Path: "work.txt", Kind: Added, Added: 1}) {
+					t.Errorf("changes: %+v", changes.Files)
+				}
+				_, err = w.k.Commit(t.Context(), tree, "work")
+				w.must(err)
+				w.cleanIn(tree.Path)
+				w.must(w.remove(tree, false))
+			})
 		})
 	}
 }
