@@ -7,6 +7,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 20s
 DIR ?=
 SHORT ?=
+RUNS ?= 200
 PREFIX ?= $(HOME)/.local
 
 # What the tests need to know. BBOLT_VERIFY makes the store check itself at
@@ -15,7 +16,7 @@ TESTENV := DECKHAND_TEST_CLAUDE=$(CLAUDE) BBOLT_VERIFY=all
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-test setup-desktop build install demo test test-installed test-installed-write \
-	test-installed-direct-write lint desktop soak fuzz cover clean
+	test-installed-direct-write lint crash desktop soak fuzz cover clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-27s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -69,6 +70,10 @@ lint: ## Check formatting, go vet for Linux and macOS, staticcheck
 	@GOOS=darwin GOARCH=amd64 CGO_ENABLED=0 go vet ./gateway/sandbox/...
 	@echo "lint: staticcheck"
 	@go run $(STATICCHECK) ./...
+
+crash: setup-test build ## Kill the gateway 200 times, or RUNS=n, while sessions write
+	@echo "crash: $(RUNS) kills"
+	@$(TESTENV) DECKHAND_TEST_KILLS=$(RUNS) go test -run '^TestWritesSurviveKillsAtRandom' -count=1 -timeout 60m -v ./tests
 
 desktop: setup-desktop build ## Drive the menu on a real panel, without a monitor; pictures go to bin/desktop
 	@echo "desktop: go test -tags desktop ./tests"

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"deckhand/app/demo/chatgpt"
-	"deckhand/gateway/executor"
+	"deckhand/gateway/crash"
 	"deckhand/tests/fakechatgpt"
 	"deckhand/tests/rig"
 )
@@ -97,7 +97,7 @@ func TestTenMixedWritesAreTakenBackAlthoughTheUndoIsKilled(t *testing.T) {
 	must(t, os.WriteFile(top, []byte("somebody else's\n"), 0o644))
 
 	must(t, g.Stop())
-	for i, point := range executor.Points() {
+	for i, point := range crash.WritePoints() {
 		if err := g.RunCrashingAt(point, 1+i%2, "undo", s.ID); err == nil || !strings.Contains(err.Error(), "killed") {
 			t.Fatalf("at %s the undo ended with: %v", point, err)
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"deckhand/app/demo/chatgpt"
-	"deckhand/gateway/executor"
+	"deckhand/gateway/crash"
 	"deckhand/gateway/session"
 	"deckhand/gateway/turn"
 	"deckhand/tests/fakechatgpt"
@@ -235,7 +235,7 @@ func TestWorktreeWriteLeavesTheSourceAlone(t *testing.T) {
 // be applied twice, is there once, with one receipt, and Claude Code never saw
 // an error.
 func TestAWriteThatACrashInterruptsHappensOnce(t *testing.T) {
-	for _, point := range executor.Points() {
+	for _, point := range crash.WritePoints() {
 		t.Run(string(point), func(t *testing.T) {
 			t.Parallel()
 			g := rig.Start(t, rig.With("DECKHAND_APPROVAL_DIRECT_WRITE=notify"), rig.CrashingAt(t, point))
@@ -284,7 +284,7 @@ func TestAWriteThatACrashInterruptsHappensOnce(t *testing.T) {
 // leaves the file alone and says what it found.
 func TestAWriteThatNobodyCanTellEndsTheSession(t *testing.T) {
 	t.Parallel()
-	g := rig.Start(t, rig.With("DECKHAND_APPROVAL_DIRECT_WRITE=notify"), rig.CrashingAt(t, executor.AfterPrepare))
+	g := rig.Start(t, rig.With("DECKHAND_APPROVAL_DIRECT_WRITE=notify"), rig.CrashingAt(t, crash.AfterPrepare))
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.txt")
 	must(t, os.WriteFile(path, []byte("a\n"), 0o600))

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"deckhand/gateway/crash"
 	"deckhand/gateway/turn"
 )
 
@@ -150,7 +151,7 @@ func newMode(wanted proposal) uint32 {
 func (c *change) run(ctx context.Context, wanted proposal) turn.Result {
 	d := c.e.disk
 	w := c.intent(wanted)
-	d.reach(BeforePrepare)
+	d.reach(crash.BeforePrepare)
 	if ctx.Err() != nil {
 		return cancelled()
 	}
@@ -161,12 +162,12 @@ func (c *change) run(ctx context.Context, wanted proposal) turn.Result {
 		}
 		return turn.Failure(f.code, fmt.Sprintf("%s was not written: before a change it is recorded durably, and that failed: %s. The file is unchanged.", showName(c.p.asked), f.words))
 	}
-	d.reach(AfterPrepare)
+	d.reach(crash.AfterPrepare)
 	if !wanted.remove {
 		if err := c.writeBeside(ctx, wanted); err != nil {
 			return c.takeBack(ctx, err)
 		}
-		d.reach(TempSynced)
+		d.reach(crash.TempSynced)
 	}
 	if err := c.compare(ctx); err != nil {
 		return c.takeBack(ctx, err)
@@ -179,14 +180,14 @@ func (c *change) run(ctx context.Context, wanted proposal) turn.Result {
 		return c.unsure(err)
 	}
 	c.temp = ""
-	d.reach(AfterRename)
+	d.reach(crash.AfterRename)
 	if err := d.syncDir(c.p.dir); err != nil {
 		return c.unsure(err)
 	}
 	if wanted.remove {
 		removeMade(d, c.p.view, wanted.folders)
 	}
-	d.reach(BeforeReceipt)
+	d.reach(crash.BeforeReceipt)
 	return turn.Result{Outcome: turn.OK, Text: wanted.say(w), Write: w.Mark(wanted.notes...)}
 }
 

@@ -2,6 +2,8 @@ package executor
 
 import (
 	"golang.org/x/sys/unix"
+
+	"deckhand/gateway/crash"
 )
 
 // disk is what a write does to a file system, step by step. Names are single
@@ -26,7 +28,7 @@ type disk interface {
 	remove(dir int, name string) error
 	syncDir(dir int) error
 	// reach is called at the points of a write.
-	reach(at Point)
+	reach(at crash.Point)
 }
 
 // realDisk is the operating system's.
@@ -76,4 +78,4 @@ func (realDisk) remove(dir int, name string) error {
 
 func (realDisk) syncDir(dir int) error { return retry(func() error { return syncFD(dir) }) }
 
-func (realDisk) reach(at Point) { crash(at) }
+func (realDisk) reach(at crash.Point) { crash.At(at) }

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"deckhand/gateway/crash"
 	"deckhand/gateway/turn"
 )
 
@@ -226,7 +227,7 @@ func TestOrderOfSteps(t *testing.T) {
 		f.e.disk = disk
 		prepared := len(f.intents)
 		disk.before = func(step string) {
-			changes := !slices.Contains([]string{"openFile", "read", string(BeforePrepare)}, step)
+			changes := !slices.Contains([]string{"openFile", "read", string(crash.BeforePrepare)}, step)
 			if changes && len(f.intents) == prepared {
 				t.Errorf("%s: %s before it was prepared", d.name, step)
 			}
@@ -235,8 +236,8 @@ func TestOrderOfSteps(t *testing.T) {
 		if got := strings.Join(disk.steps, " "); want[d.name] != "" && got != want[d.name] {
 			t.Errorf("%s:\n got %s\nwant %s", d.name, got, want[d.name])
 		}
-		for _, p := range Points() {
-			if n := strings.Count(" "+strings.Join(disk.steps, " ")+" ", " "+string(p)+" "); n != 1 && !(p == TempSynced && d.after == gone) {
+		for _, p := range crash.WritePoints() {
+			if n := strings.Count(" "+strings.Join(disk.steps, " ")+" ", " "+string(p)+" "); n != 1 && !(p == crash.TempSynced && d.after == gone) {
 				t.Errorf("%s: the point %s is reached %d times", d.name, p, n)
 			}
 		}

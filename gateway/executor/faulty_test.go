@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"golang.org/x/sys/unix"
+
+	"deckhand/gateway/crash"
 )
 
 // faulty is a disk on which something goes wrong at the nth step.
@@ -112,7 +114,7 @@ func (f *faulty) syncDir(dir int) error {
 	return f.step("syncDir", func() error { return f.disk.syncDir(dir) })
 }
 
-func (f *faulty) reach(at Point) {
+func (f *faulty) reach(at crash.Point) {
 	_ = f.step(string(at), func() error { return nil })
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"deckhand/gateway/crash"
 	"deckhand/gateway/protected"
 	"deckhand/gateway/turn"
 )
@@ -26,10 +27,10 @@ const (
 // killing is a disk that kills the process at a point.
 type killing struct {
 	disk
-	at Point
+	at crash.Point
 }
 
-func (k killing) reach(at Point) {
+func (k killing) reach(at crash.Point) {
 	if at == k.at {
 		_ = unix.Kill(unix.Getpid(), unix.SIGKILL)
 		select {}
@@ -48,7 +49,7 @@ func writeAndBeKilled(base string) {
 	fail(err)
 	e, err := New(Config{Protected: paths})
 	fail(err)
-	e.disk = killing{realDisk{}, Point(os.Getenv(killedAt))}
+	e.disk = killing{realDisk{}, crash.Point(os.Getenv(killedAt))}
 	scope := Scope{Profile: turn.DirectWrite, Subagent: turn.NoSubagent, WorkingDirectory: base + "/work", Root: base + "/work"}
 	sink := Sink{Action: turn.NewActionID(), Prepare: func(w turn.WriteIntent, _ []byte) error {
 		raw, err := json.Marshal(w)
@@ -65,7 +66,7 @@ func writeAndBeKilled(base string) {
 // TestKilledAtEveryPoint kills a whole process at each named point.
 func TestKilledAtEveryPoint(t *testing.T) {
 	for _, create := range []bool{true, false} {
-		for _, at := range Points() {
+		for _, at := range crash.WritePoints() {
 			f := newFixture(t).writing()
 			if !create {
 				f.write("work/a/e.txt", "one\n")
@@ -78,7 +79,7 @@ func TestKilledAtEveryPoint(t *testing.T) {
 				t.Fatalf("%s: it was not killed: %v: %s", at, err, out)
 			}
 			raw, err := os.ReadFile(filepath.Join(f.base, "intent"))
-			if at == BeforePrepare {
+			if at == crash.BeforePrepare {
 				if err == nil {
 					t.Errorf("%s: it was prepared", at)
 				}
@@ -95,7 +96,7 @@ func TestKilledAtEveryPoint(t *testing.T) {
 				t.Fatal(err)
 			}
 			state, found := f.e.Settle(w)
-			done := at == AfterRename || at == BeforeReceipt
+			done := at == crash.AfterRename || at == crash.BeforeReceipt
 			if done != (state == turn.WriteDone) || !done && state != turn.WriteNotDone {
 				t.Errorf("%s: settled as %s: %s", at, state, found)
 			}

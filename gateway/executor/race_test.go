@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"deckhand/gateway/crash"
 	"deckhand/gateway/turn"
 )
 
@@ -119,7 +120,7 @@ func TestAChangeBesideIsSeen(t *testing.T) {
 		"its folder moved":  func(f *fixture) error { return os.Rename(f.path("work/d"), f.path("moved")) },
 		"its folder a link": func(f *fixture) error { return exchange(f.path("work/d"), f.path("work/l")) },
 	} {
-		for _, step := range []string{string(BeforePrepare), string(AfterPrepare), "create", "write", "dress", string(TempSynced), "openFile", "read", "read to the end"} {
+		for _, step := range []string{string(crash.BeforePrepare), string(crash.AfterPrepare), "create", "write", "dress", string(crash.TempSynced), "openFile", "read", "read to the end"} {
 			f := newFixture(t).writing()
 			f.write("work/d/e.txt", "one\n")
 			f.write("outside/e.txt", "one\n")
@@ -130,7 +131,7 @@ func TestAChangeBesideIsSeen(t *testing.T) {
 			disk.before = func(at string) {
 				// The file is opened and read, and again to be compared: first all
 				// of it, then its end.
-				comparing := slices.Index(disk.steps, string(TempSynced))
+				comparing := slices.Index(disk.steps, string(crash.TempSynced))
 				switch {
 				case done:
 					return
@@ -168,7 +169,7 @@ func TestAChangeBesideIsSeen(t *testing.T) {
 // TestAFileThatAppearsIsNotReplaced lets somebody else create the file that a
 // write is about to create, up to the rename itself.
 func TestAFileThatAppearsIsNotReplaced(t *testing.T) {
-	for _, step := range []string{string(BeforePrepare), string(AfterPrepare), "create", "write", "syncFile", string(TempSynced), "place"} {
+	for _, step := range []string{string(crash.BeforePrepare), string(crash.AfterPrepare), "create", "write", "syncFile", string(crash.TempSynced), "place"} {
 		f := newFixture(t).writing()
 		f.mkdir("work")
 		disk := &faulty{disk: realDisk{}}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"deckhand/gateway/crash"
 	"deckhand/gateway/turn"
 )
 
@@ -89,13 +90,13 @@ func TestSettleDoesNotGuess(t *testing.T) {
 		f.write("work/a/e.txt", "one\n")
 		disk := &faulty{disk: realDisk{}, die: true}
 		disk.before = func(step string) {
-			if step == string(TempSynced) {
+			if step == string(crash.TempSynced) {
 				disk.at = len(disk.steps)
 			}
 		}
 		f.e.disk = disk
 		call := f.call("Edit", args{"file_path": "a/e.txt", "old_string": "one", "new_string": "two"})
-		if _, at := dies(func() turn.Result { return call(t.Context()) }); at != string(TempSynced) {
+		if _, at := dies(func() turn.Result { return call(t.Context()) }); at != string(crash.TempSynced) {
 			t.Fatalf("it ended at %q", at)
 		}
 		f.restarted()

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"deckhand/gateway/scratch"
 	"deckhand/gateway/turn"
 )
 
@@ -175,11 +176,12 @@ func versionOf(path string) string {
 	if err == nil && json.Unmarshal(raw, &pkg) == nil && strings.HasPrefix(pkg.Name, "@anthropic-ai/claude-code") {
 		return versionForm.FindString(pkg.Version)
 	}
-	home, err := os.MkdirTemp("", "deckhand-version-")
+	dir, err := scratch.Make()
 	if err != nil {
 		return ""
 	}
-	defer os.RemoveAll(home)
+	defer dir.Close()
+	home := dir.Path
 	ctx, cancel := context.WithTimeout(context.Background(), versionLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "--version")

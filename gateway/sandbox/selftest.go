@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"deckhand/gateway/scratch"
 	"deckhand/gateway/turn"
 )
 
@@ -129,29 +130,27 @@ func acceptAll(l net.Listener) {
 
 // canaryGround is what the canaries meet on the host's side.
 type canaryGround struct {
-	view View
-	dir  string
-	task canaryTask
-	tcp  net.Listener
-	unix net.Listener
-	fifo *os.File // its reading end
+	scratch *scratch.Dir
+	view    View
+	dir     string
+	task    canaryTask
+	tcp     net.Listener
+	unix    net.Listener
+	fifo    *os.File // its reading end
 }
 
 func newCanaryGround(view View) (_ *canaryGround, err error) {
-	// A short name: a unix socket's path below it has about a hundred bytes.
-	dir, err := os.MkdirTemp("", "deckhand-")
+	held, err := scratch.Make()
 	if err != nil {
 		return nil, err
 	}
-	g := &canaryGround{view: view, dir: dir}
+	dir := held.Path
+	g := &canaryGround{scratch: held, view: view, dir: dir}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, g.close())
 		}
 	}()
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return nil, err
-	}
 	hostNet, err := hostNetwork()
 	if err != nil {
 		return nil, err
@@ -258,5 +257,5 @@ func (g *canaryGround) close() error {
 	if g.fifo != nil {
 		errs = append(errs, g.fifo.Close())
 	}
-	return errors.Join(append(errs, os.RemoveAll(g.dir))...)
+	return errors.Join(append(errs, g.scratch.Close())...)
 }

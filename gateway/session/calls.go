@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"deckhand/gateway/crash"
 	"deckhand/gateway/executor"
 	"deckhand/gateway/ledger"
 	"deckhand/gateway/turn"
@@ -196,7 +197,9 @@ func (e *Engine) Reply(ctx context.Context, r ReplyRequest) (Snapshot, error) {
 	effect, err := e.ledger.Reply(ledger.ReplyInput{
 		Input: in, Session: r.Session, Lease: r.Lease, Turn: r.Turn, Text: r.Text, Calls: calls, LeaseFor: e.cfg.Limits.LeaseFor,
 	})
-	return e.answer(ctx, effect, err, tokenHidden, r.Wait)
+	s, err := e.answer(ctx, effect, err, tokenHidden, r.Wait)
+	crash.At(crash.BeforeChatAnswer)
+	return s, err
 }
 
 // checkReply checks a reply whole. The refusal names every call that is off

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 
+	"deckhand/gateway/crash"
 	"deckhand/gateway/ledger"
 	"deckhand/gateway/turn"
 )
@@ -96,4 +97,5 @@ func (v *live) land(a ledger.ActionRecord, f *flight, result turn.Result) {
 		// begins again, or is settled as interrupted with the run.
 		v.e.cfg.Log.Error("store receipt", "action", a.ID, "err", err)
 	}
+	crash.At(crash.BeforeShimAnswer)
 }

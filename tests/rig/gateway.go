@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"deckhand/app/demo/child"
-	"deckhand/gateway/executor"
+	"deckhand/gateway/crash"
 	"deckhand/tests/fakechatgpt"
 )
 
@@ -19,6 +21,9 @@ type Gateway struct {
 	plain child.Options
 }
 
+// crashAt is the variable by which the crashing program knows where to die.
+const crashAt = "DECKHAND_CRASH_AT="
+
 // Option changes how a gateway is run.
 type Option func(*child.Options)
 
@@ -28,12 +33,12 @@ func With(variables ...string) Option {
 }
 
 // CrashingAt runs a program that kills itself at a point of a write.
-func CrashingAt(t testing.TB, point executor.Point) Option {
+func CrashingAt(t testing.TB, point crash.Point) Option {
 	t.Helper()
 	self := CrashingProgram(t)
 	return func(o *child.Options) {
 		o.Self = self
-		o.Env = append(o.Env, "DECKHAND_CRASH_AT="+string(point))
+		o.Env = append(o.Env, crashAt+string(point))
 	}
 }
 
@@ -50,7 +55,8 @@ func Start(t testing.TB, options ...Option) *Gateway {
 		change(&opt)
 	}
 	plain := opt
-	plain.Self, plain.Env = Program(t), opt.Env[:1]
+	plain.Self = Program(t)
+	plain.Env = slices.DeleteFunc(slices.Clone(opt.Env), func(v string) bool { return strings.HasPrefix(v, crashAt) })
 	g := &Gateway{Ground: ground, Gateway: child.New(opt), plain: plain}
 	t.Cleanup(g.end)
 	if err := g.Gateway.Start(t.Context()); err != nil {
@@ -67,6 +73,22 @@ func (g *Gateway) Again() {
 	}
 }
 
+// AgainDying starts, over the same state, the program that kills itself at a
+// point, "point:n" for its nth time, or "" for never. It says false if it did so
+// before it answered.
+func (g *Gateway) AgainDying(at string) bool {
+	g.t.Helper()
+	opt := g.plain
+	opt.Self = CrashingProgram(g.t)
+	opt.Env = append(slices.Clone(opt.Env), crashAt+at)
+	g.Gateway = child.New(opt)
+	err := g.Start(g.t.Context())
+	if err != nil && at == "" {
+		g.t.Fatal(err)
+	}
+	return err == nil
+}
+
 // AgainPlain starts the program as users have it, once the one that kills
 // itself is gone.
 func (g *Gateway) AgainPlain() {
@@ -79,10 +101,10 @@ func (g *Gateway) AgainPlain() {
 // RunCrashingAt runs a command, with no gateway running, by a program that kills
 // itself the nth time that it comes to a point of a write. It returns how the
 // command ended.
-func (g *Gateway) RunCrashingAt(point executor.Point, nth int, args ...string) error {
+func (g *Gateway) RunCrashingAt(point crash.Point, nth int, args ...string) error {
 	g.t.Helper()
 	opt := g.plain
-	CrashingAt(g.t, executor.Point(fmt.Sprintf("%s:%d", point, nth)))(&opt)
+	CrashingAt(g.t, crash.Point(fmt.Sprintf("%s:%d", point, nth)))(&opt)
 	_, err := child.New(opt).Run(g.t.Context(), args...)
 	return err
 }

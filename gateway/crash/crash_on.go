@@ -1,6 +1,6 @@
 //go:build crashtest
 
-package executor
+package crash
 
 import (
 	"os"
@@ -24,9 +24,9 @@ var crashAt, crashAfter = func() (Point, int64) {
 
 var crashReached atomic.Int64
 
-// crash kills this process, without any chance to clean up, at the point that
+// At kills this process, without any chance to clean up, at the point that
 // DECKHAND_CRASH_AT names.
-func crash(at Point) {
+func At(at Point) {
 	if at == crashAt && crashReached.Add(1) == crashAfter {
 		_ = unix.Kill(unix.Getpid(), unix.SIGKILL)
 		select {}
