@@ -3,7 +3,6 @@ package executor
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -21,8 +20,8 @@ type editArguments struct {
 func (a editArguments) check() error { return checkFilePath("file_path", a.FilePath) }
 
 // edit replaces a literal text in a file.
-func (e *Executor) edit(ctx context.Context, scope Scope, raw json.RawMessage, sink Sink) turn.Result {
-	a, err := decode[editArguments](raw)
+func (e *Executor) edit(ctx context.Context, scope Scope, doc document, sink Sink) turn.Result {
+	a, err := decode[editArguments](doc)
 	if err != nil {
 		return result(err)
 	}

@@ -92,9 +92,10 @@ func (e *Executor) run(ctx context.Context, scope Scope, call turn.ToolCall, sin
 	if len(call.Arguments) == 0 {
 		call.Arguments = json.RawMessage("{}")
 	}
+	var doc document
 	err := e.admit(scope, call.Name)
 	if err == nil {
-		err = e.examine(call.Name, call.Arguments)
+		doc, err = e.examine(call.Name, call.Arguments)
 	}
 	if err != nil {
 		if r, ok := errors.AsType[*turn.Refusal](err); ok {
@@ -104,19 +105,19 @@ func (e *Executor) run(ctx context.Context, scope Scope, call turn.ToolCall, sin
 	}
 	switch call.Name {
 	case ReadTool:
-		return e.read(ctx, scope, call.Arguments, sink.Progress)
+		return e.read(ctx, scope, doc, sink.Progress)
 	case FindFilesTool:
-		return e.findFiles(ctx, scope, call.Arguments, sink.Progress)
+		return e.findFiles(ctx, scope, doc, sink.Progress)
 	case SearchTextTool:
-		return e.searchText(ctx, scope, call.Arguments, sink.Progress)
+		return e.searchText(ctx, scope, doc, sink.Progress)
 	case RunCommandTool:
-		return e.runCommand(ctx, scope, call.Arguments, sink.Output)
+		return e.runCommand(ctx, scope, doc, sink.Output)
 	case EditTool:
-		return e.edit(ctx, scope, call.Arguments, sink)
+		return e.edit(ctx, scope, doc, sink)
 	case WriteTool:
-		return e.writeFile(ctx, scope, call.Arguments, sink)
+		return e.writeFile(ctx, scope, doc, sink)
 	case NotebookEditTool:
-		return e.notebookEdit(ctx, scope, call.Arguments, sink)
+		return e.notebookEdit(ctx, scope, doc, sink)
 	}
 	return turn.Failure(turn.ToolUnavailable, call.Name+" cannot be run.")
 }

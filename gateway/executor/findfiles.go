@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -53,8 +52,8 @@ type found struct {
 	progress func(int64)
 }
 
-func (e *Executor) findFiles(ctx context.Context, scope Scope, raw json.RawMessage, progress func(int64)) turn.Result {
-	a, err := decode[findArguments](raw)
+func (e *Executor) findFiles(ctx context.Context, scope Scope, doc document, progress func(int64)) turn.Result {
+	a, err := decode[findArguments](doc)
 	if err != nil {
 		return result(err)
 	}

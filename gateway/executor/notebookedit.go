@@ -3,7 +3,6 @@ package executor
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -60,8 +59,8 @@ func (a notebookArguments) checkInsert() error {
 }
 
 // notebookEdit changes one cell of a notebook.
-func (e *Executor) notebookEdit(ctx context.Context, scope Scope, raw json.RawMessage, sink Sink) turn.Result {
-	a, err := decode[notebookArguments](raw)
+func (e *Executor) notebookEdit(ctx context.Context, scope Scope, doc document, sink Sink) turn.Result {
+	a, err := decode[notebookArguments](doc)
 	if err != nil {
 		return result(err)
 	}

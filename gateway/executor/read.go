@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -32,8 +31,8 @@ type readArguments struct {
 
 func (a readArguments) check() error { return checkPath("file_path", a.FilePath) }
 
-func (e *Executor) read(ctx context.Context, scope Scope, raw json.RawMessage, progress func(int64)) turn.Result {
-	a, err := decode[readArguments](raw)
+func (e *Executor) read(ctx context.Context, scope Scope, doc document, progress func(int64)) turn.Result {
+	a, err := decode[readArguments](doc)
 	if err != nil {
 		return result(err)
 	}

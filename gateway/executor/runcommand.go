@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"deckhand/gateway/command"
@@ -26,8 +25,8 @@ func (a commandArguments) check() error {
 
 // runCommand runs a command in the session's directory: the write root, or the
 // working directory of a session that does not write.
-func (e *Executor) runCommand(ctx context.Context, scope Scope, raw json.RawMessage, progress func(bytes, lines int64)) turn.Result {
-	a, err := decode[commandArguments](raw)
+func (e *Executor) runCommand(ctx context.Context, scope Scope, doc document, progress func(bytes, lines int64)) turn.Result {
+	a, err := decode[commandArguments](doc)
 	if err != nil {
 		return result(err)
 	}

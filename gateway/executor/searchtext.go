@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -58,8 +57,8 @@ type search struct {
 	shown string
 }
 
-func (e *Executor) searchText(ctx context.Context, scope Scope, raw json.RawMessage, progress func(int64)) turn.Result {
-	a, err := decode[searchArguments](raw)
+func (e *Executor) searchText(ctx context.Context, scope Scope, doc document, progress func(int64)) turn.Result {
+	a, err := decode[searchArguments](doc)
 	if err != nil {
 		return result(err)
 	}

@@ -3,7 +3,6 @@ package executor
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -28,8 +27,8 @@ func checkFilePath(argument, path string) error {
 }
 
 // writeFile replaces or creates a whole file.
-func (e *Executor) writeFile(ctx context.Context, scope Scope, raw json.RawMessage, sink Sink) turn.Result {
-	a, err := decode[writeArguments](raw)
+func (e *Executor) writeFile(ctx context.Context, scope Scope, doc document, sink Sink) turn.Result {
+	a, err := decode[writeArguments](doc)
 	if err != nil {
 		return result(err)
 	}
