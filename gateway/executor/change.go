@@ -31,7 +31,7 @@ type change struct {
 type proposal struct {
 	// remove wants the file gone; else content is what it is to hold.
 	remove  bool
-	content []byte
+	content newContent
 	// mode is that of a file that is made anew, 0 for the usual one.
 	mode uint32
 	// folders are those that go with a removed file if they are empty.
@@ -74,7 +74,7 @@ func (e *Executor) write(ctx context.Context, t target, sink Sink, decide plan) 
 	if c.was, err = p.original(ctx, e.disk, t.limit, true, sink.Progress); err != nil {
 		return refused(err)
 	}
-	defer c.was.sha256() // whoever needs it or not, it is waited for
+	defer c.was.sum.wait() // whoever needs it or not
 	if err := p.creatable(); err != nil {
 		return refused(err)
 	}
@@ -132,7 +132,7 @@ func (c *change) intent(wanted proposal) turn.WriteIntent {
 		w.MadeDirs = wanted.folders
 		return w
 	}
-	w.After = turn.FileState{Exists: true, SHA256: hashOf(wanted.content), Bytes: int64(len(wanted.content)), Mode: newMode(wanted)}
+	w.After = turn.FileState{Exists: true, SHA256: wanted.content.sha256(c.was), Bytes: wanted.content.size(), Mode: newMode(wanted)}
 	if c.was.exists {
 		w.After.Mode = c.was.attr.mode
 	}
@@ -220,16 +220,10 @@ func (c *change) writeBeside(ctx context.Context, wanted proposal) (err error) {
 			err = closed
 		}
 	}()
-	const piece = 4 << 20
-	for rest := wanted.content; len(rest) > 0; {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		n, err := d.write(fd, rest[:min(len(rest), piece)])
-		if err != nil {
+	for _, piece := range wanted.content.pieces() {
+		if err := writeAll(ctx, d, fd, piece); err != nil {
 			return err
 		}
-		rest = rest[n:]
 	}
 	switch {
 	case c.was.exists:
@@ -241,6 +235,23 @@ func (c *change) writeBeside(ctx context.Context, wanted proposal) (err error) {
 		return err
 	}
 	return d.syncFile(fd)
+}
+
+// writePiece is how much of a file is written at a time, in bytes.
+const writePiece = 4 << 20
+
+func writeAll(ctx context.Context, d disk, fd int, b []byte) error {
+	for len(b) > 0 {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		n, err := d.write(fd, b[:min(len(b), writePiece)])
+		if err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
 }
 
 // swap is the one step by which the file changes.

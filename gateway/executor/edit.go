@@ -60,11 +60,11 @@ func (a editArguments) plan(t target, was *original, missTime time.Duration) (pr
 		notes = append(notes, n)
 	}
 	edited := apply(was.content, mark, splices)
-	if len(edited) > maxWrite {
-		return proposal{}, turn.Refuse(turn.TooLarge, "%s would have %s; files up to %s can be changed", name, count(int64(len(edited)), "byte"), count(maxWrite>>20, "MiB"))
+	if edited.size() > maxWrite {
+		return proposal{}, turn.Refuse(turn.TooLarge, "%s would have %s; files up to %s can be changed", name, count(edited.size(), "byte"), count(maxWrite>>20, "MiB"))
 	}
 	return proposal{content: edited, notes: notes, say: func(w turn.WriteIntent) string {
-		return describe(w, "Edited") + notesText(notes) + "\n" + showChange(edited[mark:], splices)
+		return describe(w, "Edited") + notesText(notes) + "\n" + showChange(edited, mark, splices)
 	}}, nil
 }
 

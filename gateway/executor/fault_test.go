@@ -215,7 +215,7 @@ func TestShortWritesAreGoneOnWith(t *testing.T) {
 // TestOrderOfSteps holds the order in which durability is made.
 func TestOrderOfSteps(t *testing.T) {
 	want := map[string]string{
-		"edit":                  "openFile read read before_prepare after_prepare create write dress syncFile temp_synced openFile read read replace after_rename syncDir before_receipt",
+		"edit":                  "openFile read read before_prepare after_prepare create write write dress syncFile temp_synced openFile read read replace after_rename syncDir before_receipt",
 		"create":                "before_prepare after_prepare create write syncFile temp_synced place after_rename syncDir before_receipt",
 		"create in new folders": "before_prepare after_prepare makeDir syncDir makeDir syncDir create write syncFile temp_synced place after_rename syncDir before_receipt",
 		"take a creation back":  "openFile read read before_prepare after_prepare openFile read read remove after_rename syncDir removeDir syncDir removeDir syncDir before_receipt",

@@ -177,20 +177,3 @@ func commonSuffix(a, b string) int {
 	}
 	return n
 }
-
-// apply makes a new content from splices, in order and not overlapping, of what
-// follows its first mark bytes.
-func apply(content []byte, mark int, splices []splice) []byte {
-	size := len(content)
-	for _, s := range splices {
-		size += len(s.text) - (s.to - s.from)
-	}
-	out := make([]byte, 0, size)
-	at := 0
-	for _, s := range splices {
-		out = append(out, content[at:mark+s.from]...)
-		out = append(out, s.text...)
-		at = mark + s.to
-	}
-	return append(out, content[at:]...)
-}

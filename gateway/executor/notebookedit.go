@@ -111,11 +111,11 @@ func (a notebookArguments) plan(t target, was *original) (proposal, error) {
 	}
 	slices.SortStableFunc(c.splices, func(a, b splice) int { return cmp.Compare(a.from, b.from) })
 	edited := apply(was.content, mark, c.splices)
-	if len(edited) > maxNotebook {
-		return proposal{}, turn.Refuse(turn.TooLarge, "%s would have %s; notebooks up to %s can be changed", name, count(int64(len(edited)), "byte"), count(maxNotebook>>20, "MiB"))
+	if edited.size() > maxNotebook {
+		return proposal{}, turn.Refuse(turn.TooLarge, "%s would have %s; notebooks up to %s can be changed", name, count(edited.size(), "byte"), count(maxNotebook>>20, "MiB"))
 	}
 	// What was spliced together is read once more before it goes to the disk.
-	after, err := parseNotebook(name, edited[mark:])
+	after, err := parseNotebook(name, edited.joined()[mark:])
 	if err != nil || len(after.cells) != c.cells {
 		return proposal{}, turn.RefuseFor(turn.InternalError, err, "the change of %s would not have been a valid notebook, so nothing was written", name)
 	}

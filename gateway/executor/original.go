@@ -2,11 +2,8 @@ package executor
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -23,7 +20,7 @@ type original struct {
 	info    fileInfo
 	attr    *attributes
 	content []byte
-	sum     *digest // of content
+	sum     *digest // of content, nil if absent
 }
 
 // sha256 is the hash of the content, "" of a file that is absent.
@@ -31,7 +28,7 @@ func (o *original) sha256() string {
 	if !o.exists {
 		return ""
 	}
-	return o.sum.wait()
+	return o.sum.sum()
 }
 
 // state is the original as a ledger keeps it.
@@ -40,36 +37,6 @@ func (o *original) state() turn.FileState {
 		return turn.Absent
 	}
 	return turn.FileState{Exists: true, SHA256: o.sha256(), Bytes: int64(len(o.content)), Mode: o.attr.mode}
-}
-
-func hashOf(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
-}
-
-// digest is the hash of a content that is computed while others look at it.
-type digest struct {
-	work sync.WaitGroup
-	sum  string
-}
-
-// aloneBelow is up to how many bytes a hash is not worth a goroutine.
-const aloneBelow = 256 << 10
-
-// digestOf begins to hash b, which nobody may change. Somebody has to wait.
-func digestOf(b []byte) *digest {
-	d := &digest{}
-	if len(b) <= aloneBelow {
-		d.sum = hashOf(b)
-	} else {
-		d.work.Go(func() { d.sum = hashOf(b) })
-	}
-	return d
-}
-
-func (d *digest) wait() string {
-	d.work.Wait()
-	return d.sum
 }
 
 // inspect looks at the file of p without opening it. It returns false if there
@@ -137,7 +104,11 @@ func (p *place) original(ctx context.Context, d disk, limit int64, wants bool, p
 	if o.info.size > limit {
 		return nil, turn.Refuse(turn.TooLarge, "%s has %s; files up to %s can be changed", showName(p.asked), count(o.info.size, "byte"), count(limit>>20, "MiB"))
 	}
-	if o.content, err = readAll(ctx, d, fd, o.info.size, limit, progress); err != nil {
+	o.sum = newDigest(o.info.size)
+	o.content, err = readAll(ctx, d, fd, o.info.size, limit, o.sum.add, progress)
+	o.sum.end()
+	if err != nil {
+		o.sum.wait()
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -146,14 +117,17 @@ func (p *place) original(ctx context.Context, d disk, limit int64, wants bool, p
 		}
 		return nil, p.unreadable(err)
 	}
-	o.sum = digestOf(o.content)
 	return o, nil
 }
 
 var errTooLarge = errors.New("larger than the limit")
 
-// readAll reads an open file to its end.
-func readAll(ctx context.Context, d disk, fd int, size, limit int64, progress func(int64)) ([]byte, error) {
+// readPiece is how much of a file is read at a time, in bytes.
+const readPiece = 1 << 20
+
+// readAll reads an open file to its end, and gives each piece to whoever wants
+// it while the next one is read.
+func readAll(ctx context.Context, d disk, fd int, size, limit int64, each func([]byte), progress func(int64)) ([]byte, error) {
 	b := make([]byte, 0, size+1)
 	for {
 		if ctx.Err() != nil {
@@ -162,7 +136,7 @@ func readAll(ctx context.Context, d disk, fd int, size, limit int64, progress fu
 		if len(b) == cap(b) {
 			b = append(b, 0)[:len(b)]
 		}
-		n, err := d.read(fd, b[len(b):min(cap(b), len(b)+4<<20)])
+		n, err := d.read(fd, b[len(b):min(cap(b), len(b)+readPiece)])
 		if err != nil {
 			return nil, fmt.Errorf("read: %w", err)
 		}
@@ -170,6 +144,7 @@ func readAll(ctx context.Context, d disk, fd int, size, limit int64, progress fu
 			progress(int64(len(b)))
 			return b, nil
 		}
+		each(b[len(b) : len(b)+n])
 		if b = b[:len(b)+n]; int64(len(b)) > limit {
 			return nil, errTooLarge
 		}

@@ -45,7 +45,7 @@ func (e *Executor) planRevert(w turn.WriteIntent, before []byte, was *original) 
 	}
 	// An action keeps the mode, and a mode that the user changed since stays; it
 	// only matters for a file that is made anew.
-	return proposal{content: before, mode: w.Before.Mode, say: func(done turn.WriteIntent) string {
+	return proposal{content: newContent{middle: before}, mode: w.Before.Mode, say: func(done turn.WriteIntent) string {
 		return describe(done, "Restored")
 	}}, nil
 }

@@ -17,11 +17,14 @@ const (
 )
 
 // showChange shows the lines of a text in which something was replaced, as they
-// are now, with a few around. after is the text with splices applied.
-func showChange(after []byte, splices []splice) string {
+// are now, with a few around. after is what splices made of a text that
+// followed mark bytes.
+func showChange(after newContent, mark int, splices []splice) string {
+	after.head = after.head[mark:]
+	text, at := after.around(shownAround)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s.", count(int64(len(splices)), "replacement"))
-	shift, line, counted := 0, int64(1), 0
+	shift, line, counted := -at, 1+int64(bytes.Count(after.head[:at], []byte{'\n'})), 0
 	for i, s := range splices {
 		from := s.from + shift
 		shift += len(s.text) - (s.to - s.from)
@@ -29,10 +32,10 @@ func showChange(after []byte, splices []splice) string {
 			fmt.Fprintf(&b, "\n[%s not shown]", count(int64(len(splices)-i), "more replacement"))
 			break
 		}
-		line += int64(bytes.Count(after[counted:from], []byte{'\n'}))
+		line += int64(bytes.Count(text[counted:from], []byte{'\n'}))
 		counted = from
 		b.WriteByte('\n')
-		showSpan(&b, after, from, from+len(s.text), line)
+		showSpan(&b, text, from, from+len(s.text), line)
 	}
 	return b.String()
 }

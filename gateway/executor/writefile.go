@@ -43,13 +43,13 @@ func (a writeArguments) plan(t target, was *original) (proposal, error) {
 	if err := expect(a.Expected, t, was); err != nil {
 		return proposal{}, err
 	}
-	content, kept := []byte(a.Content), []string(nil)
+	whole, kept := []byte(a.Content), []string(nil)
 	if was.exists {
 		if err := mustBeText(t.asked, was.content); err != nil {
 			return proposal{}, err
 		}
-		content, kept = likeBefore(a.Content, was.content)
-		if bytes.Equal(content, was.content) {
+		whole, kept = likeBefore(a.Content, was.content)
+		if bytes.Equal(whole, was.content) {
 			return proposal{nothing: fmt.Sprintf("%s already has exactly this content (SHA-256 %s); nothing was written.", showName(t.asked), was.sha256())}, nil
 		}
 	}
@@ -57,12 +57,12 @@ func (a writeArguments) plan(t target, was *original) (proposal, error) {
 	if n := RunsByItself(t.real); n != "" {
 		notes = append(notes, n)
 	}
-	return proposal{content: content, notes: notes, say: func(w turn.WriteIntent) string {
+	return proposal{content: newContent{middle: whole}, notes: notes, say: func(w turn.WriteIntent) string {
 		what := "Replaced"
 		if !was.exists {
 			what = "Created"
 		}
-		s := describe(w, what) + fmt.Sprintf(" It has %s.", count(countLinesOf(content), "line"))
+		s := describe(w, what) + fmt.Sprintf(" It has %s.", count(countLinesOf(whole), "line"))
 		if n := len(w.MadeDirs); n > 0 {
 			s += fmt.Sprintf(" %s made: %s.", count(int64(n), "folder"), showName(w.MadeDirs[n-1]))
 		}
