@@ -66,7 +66,7 @@ var (
 	refused   = want{"linux": errnos(syscall.ECONNREFUSED), "darwin": errnos(syscall.EPERM)}
 	noRoute   = want{"linux": errnos(syscall.ENETUNREACH), "darwin": errnos(syscall.EPERM)}
 	notThere  = want{"linux": errnos(syscall.ENOENT), "darwin": errnos(syscall.EPERM, syscall.ENOENT)}
-	noProcess = want{"linux": errnos(syscall.ESRCH), "darwin": errnos(syscall.EPERM)}
+	noProcess = want{"linux": errnos(syscall.ESRCH), "darwin": errnos(syscall.EPERM, syscall.ESRCH)}
 	anyhow    = want{}
 )
 

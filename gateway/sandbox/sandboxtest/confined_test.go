@@ -12,7 +12,7 @@ import (
 
 func launcher(t *testing.T) *sandbox.Launcher {
 	t.Helper()
-	l, err := sandbox.Find(sandbox.Config{Self: "/proc/self/exe"})
+	l, err := sandbox.Find(sandbox.Config{Self: self()})
 	if err != nil {
 		t.Fatal(err)
 	}

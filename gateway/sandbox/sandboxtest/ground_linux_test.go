@@ -10,6 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// everySignal is what P02 sends.
+const everySignal = syscall.SIGKILL
+
+// toolFolders: the usual ones hold the tools.
+func toolFolders() string { return "" }
+
 // own makes what only Linux has.
 func (g *ground) own(t *testing.T) {
 	t.Helper()

@@ -37,6 +37,8 @@ type ground struct {
 	Descriptor int
 	// Secret is what nobody may find.
 	Secret string
+	// Number is a credential of one name only, as /.vol of macOS knows it.
+	Number string
 	// SharedMemory is the key of a segment of the host's.
 	SharedMemory int
 }
@@ -61,7 +63,7 @@ func (g *ground) policy() sandbox.Policy {
 
 // env is the whole environment of a command.
 func (g *ground) env() []string {
-	return []string{"HOME=" + g.cache("home"), "TMPDIR=" + g.cache("tmp"), "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C",
+	return []string{"HOME=" + g.cache("home"), "TMPDIR=" + g.cache("tmp"), "PATH=" + toolFolders() + "/usr/local/bin:/usr/bin:/bin", "LANG=C",
 		"GIT_OPTIONAL_LOCKS=0", "GORACE=atexit_sleep_ms=0"}
 }
 
@@ -127,7 +129,7 @@ func newGround(t *testing.T, where string) *ground {
 	g.must(t, os.Symlink("../.ssh/id", g.work("link")))
 	g.must(t, os.Link(g.home(".ssh/id"), g.home("twin")))
 	g.repository(t)
-	copyProgram(t, "/proc/self/exe", g.Probe)
+	copyProgram(t, self(), g.Probe)
 	var err error
 	if g.Temp, err = os.MkdirTemp("/tmp", "deckhand-test-"); err != nil {
 		t.Fatal(err)

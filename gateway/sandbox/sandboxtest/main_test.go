@@ -34,6 +34,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// self is the path of this program.
+func self() string {
+	path, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	return path
+}
+
 // makeAttempts makes attempts one after the other and says how each went.
 func makeAttempts(where string, ids []string) int {
 	g, err := loadGround(where)

@@ -23,7 +23,7 @@ func TestNoAttemptOfAnOrdinaryUserGetsOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	binary := filepath.Join(home, "sandboxtest.test")
-	copyProgram(t, "/proc/self/exe", binary)
+	copyProgram(t, self(), binary)
 	cmd := exec.CommandContext(t.Context(), binary, "-test.v", "-test.skip", "Ordinary")
 	cmd.Dir = home
 	cmd.Env = []string{"HOME=" + home, "PATH=/usr/local/bin:/usr/bin:/bin"}

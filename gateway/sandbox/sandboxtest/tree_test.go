@@ -193,7 +193,7 @@ func TestATreeDiesWithItsLauncher(t *testing.T) {
 		g.must(t, os.WriteFile(filepath.Join(dir, "lock"), nil, 0o600))
 		r, w, err := os.Pipe()
 		g.must(t, err)
-		cmd := exec.Command("/proc/self/exe", "launch", g.work("ground.json"), kind)
+		cmd := exec.Command(self(), "launch", g.work("ground.json"), kind)
 		cmd.Stdout, cmd.Stderr = w, w
 		g.must(t, cmd.Start())
 		w.Close()
@@ -231,7 +231,7 @@ func launchMain(where, kind string) int {
 }
 
 func launch(g *ground, kind string) error {
-	l, err := sandbox.Find(sandbox.Config{Self: "/proc/self/exe"})
+	l, err := sandbox.Find(sandbox.Config{Self: self()})
 	if err != nil {
 		return err
 	}
