@@ -53,7 +53,7 @@ func (e *Executor) settle(p *place, w turn.WriteIntent) (turn.WriteState, string
 		return turn.WriteUnknown, "the file is as before, but its folder is another one than then"
 	}
 	if err := e.sweep(p, w); err != nil {
-		return turn.WriteUnknown, "what the write left beside the file cannot be removed: " + explainDisk(err).words
+		return turn.WriteUnknown, fmt.Sprintf("what the write left beside the file, %s, cannot be removed: %s", showName(filepath.Base(w.Temp)), explainDisk(err).words)
 	}
 	switch {
 	case done:

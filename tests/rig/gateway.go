@@ -54,6 +54,7 @@ func Start(t testing.TB, options ...Option) *Gateway {
 	for _, change := range options {
 		change(&opt)
 	}
+	ground.State = opt.State
 	plain := opt
 	plain.Self = Program(t)
 	plain.Env = slices.DeleteFunc(slices.Clone(opt.Env), func(v string) bool { return strings.HasPrefix(v, crashAt) })

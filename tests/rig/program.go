@@ -15,6 +15,10 @@ const ClaudeVariable = "DECKHAND_TEST_CLAUDE"
 
 // built is the program as one set of build tags makes it.
 type built struct {
+	tags string
+	// variable names one that the run of OwnMounts finds as it was built before.
+	variable string
+
 	once sync.Once
 	dir  string
 	err  error
@@ -22,29 +26,35 @@ type built struct {
 
 // plain is the program as users have it; crashing dies on request, at the
 // points that package executor names.
-var plain, crashing built
+var (
+	plain    = built{variable: "DECKHAND_TEST_PROGRAM"}
+	crashing = built{tags: "crashtest", variable: "DECKHAND_TEST_CRASHING_PROGRAM"}
+)
 
 // Program returns the path of the built binary.
 func Program(t testing.TB) string {
 	t.Helper()
-	return plain.path(t, "")
+	return plain.path(t)
 }
 
 // CrashingProgram returns the path of a binary that kills itself at the point
 // of a write that DECKHAND_CRASH_AT names.
 func CrashingProgram(t testing.TB) string {
 	t.Helper()
-	return crashing.path(t, "crashtest")
+	return crashing.path(t)
 }
 
-func (b *built) path(t testing.TB, tags string) string {
+func (b *built) path(t testing.TB) string {
 	t.Helper()
+	if given := os.Getenv(b.variable); given != "" {
+		return given
+	}
 	b.once.Do(func() {
 		b.dir, b.err = os.MkdirTemp("", "deckhand-tests-")
 		if b.err != nil {
 			return
 		}
-		args := []string{"build", "-o", b.dir, "-tags", tags}
+		args := []string{"build", "-o", b.dir, "-tags", b.tags}
 		if raceEnabled {
 			args = append(args, "-race")
 		}
