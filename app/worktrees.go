@@ -175,7 +175,8 @@ func (a *app) worktreesRemoveCommand() *cobra.Command {
 		Short: "Remove a worktree; its branch stays",
 		Long: `Remove a worktree; its branch stays. What would be lost is refused: changes that
 are not committed, files that Git ignores, repositories inside. With --force
-they are lost. The session cannot go on without its worktree.`,
+they are lost. The session cannot go on without its worktree. A removal that was
+interrupted stands in the list, and the same command completes it.`,
 		Example: `  deckhand worktrees remove 4k2m
   deckhand worktrees remove 4k2m --force`,
 	}, func(ctx context.Context, h hands, id turn.SessionID) error {

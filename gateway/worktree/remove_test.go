@@ -117,9 +117,9 @@ func TestRemoveOfAWorktreeThatIsGoneClearsItsRegistration(t *testing.T) {
 // the files of the registration. Once the removal is decided on nothing else
 // works in the worktree, and completing it needs no force.
 func TestRemoveCompletesWhatACrashInterrupted(t *testing.T) {
+	w := newWorld(t)
 	for _, force := range []bool{false, true} {
 		for n := 0; ; n++ {
-			w := newWorld(t)
 			tree := w.create()
 			if force {
 				writeIn(t, tree.Path, "new.txt", "lost\n")
@@ -131,6 +131,7 @@ func TestRemoveCompletesWhatACrashInterrupted(t *testing.T) {
 				if n < 8 {
 					t.Errorf("only %d steps", n)
 				}
+				w.keeper()
 				break
 			}
 			if !errors.Is(err, errStopped) {
@@ -175,7 +176,7 @@ func TestARemovalThatIsRefusedAgainAfterACrashIsTakenBack(t *testing.T) {
 // insists and one that does not.
 func TestOfTwoRemovalsAtOnceOneIsDone(t *testing.T) {
 	w := newWorld(t)
-	for range 10 {
+	for range 5 {
 		tree := w.create()
 		writeIn(t, tree.Path, "new.txt", "x")
 		w.book(tree.Session)
