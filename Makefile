@@ -16,7 +16,7 @@ TESTENV := DECKHAND_TEST_CLAUDE=$(CLAUDE) BBOLT_VERIFY=all
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-test setup-desktop build install demo test test-installed test-installed-write \
-	test-installed-direct-write lint crash desktop soak fuzz cover clean
+	test-installed-direct-write lint crash desktop soak bench fuzz cover clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-27s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -82,6 +82,10 @@ desktop: setup-desktop build ## Drive the menu on a real panel, without a monito
 soak: setup-test build ## Hold a turn 35 minutes and a tool call 11, or with SHORT=1 two minutes
 	@echo "soak: go test -tags soak $(if $(SHORT),-short )./tests"
 	@$(TESTENV) go test -tags soak $(if $(SHORT),-short) -run '^TestSoak' -count=1 -timeout 90m -v ./tests
+
+bench: ## Print the ratios of our times to the least that is possible, on the disk of DIR (bin)
+	@mkdir -p bin
+	@go run ./tests/bench -dir $(if $(DIR),"$(DIR)",bin)
 
 fuzz: ## Run every fuzzer for FUZZTIME (20s)
 	@for file in $$(git grep -l '^func Fuzz' -- '*_test.go'); do \
