@@ -41,10 +41,13 @@ func (s sheet) writes(snap shownSession) {
 		ids[i] = string(w.ActionID)
 	}
 	short := shortIDs(actionPrefix, ids)
-	left := 0
+	left, undoable := 0, 0
 	for i, w := range snap.Writes {
 		if w.UndoneBy == "" {
 			left++
+			if w.Forgotten.IsZero() {
+				undoable++
+			}
 		}
 		if i >= maxWritesShown && !s.full {
 			continue
@@ -53,6 +56,8 @@ func (s sheet) writes(snap shownSession) {
 		switch {
 		case w.UndoneBy != "":
 			mark, note = "○", "  "+s.dim("(undone)")
+		case !w.Forgotten.IsZero():
+			note = "  " + s.dim("(too old to be undone)")
 		case w.Created:
 			note = "  " + s.dim("(new)")
 		}
@@ -65,9 +70,9 @@ func (s sheet) writes(snap shownSession) {
 		s.printf("  %s\n", s.dim(counted(n, "older write", "older writes")+", see --full"))
 	}
 	if removed(snap.Workspace) {
-		left = 0
+		left, undoable = 0, 0
 	}
-	if left > 0 {
+	if undoable > 0 {
 		s.printf("  %s\n", s.dim("to take one back: deckhand undo ACTION; all of them: deckhand undo "+string(snap.SessionID)))
 	}
 	if left > 0 && snap.Workspace.Kind == "worktree" && !snap.Status.Live() {

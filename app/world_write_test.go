@@ -174,4 +174,6 @@ func sampleWrites(e *engine, home string) {
 		e.written[sesLost] = append(e.written[sesLost], session.Write{
 			ActionID: turn.ActionID(fmt.Sprintf("act_bbbbbbbbbb%02d", i)), Name: "Write", Path: fmt.Sprintf("/srv/lost/%d", i), At: noon})
 	}
+	oldest := &e.written[sesLost][maxWritesShown+1]
+	oldest.At, oldest.Forgotten = noon.Add(-31*24*time.Hour), noon.Add(-24*time.Hour)
 }

@@ -118,7 +118,7 @@ func (g *Gateway) newEngine(ctx context.Context, p places, paths *protected.Path
 	}
 	return session.New(ctx, session.Config{
 		OpenLedger: func(onCommit func(turn.SessionID)) (*ledger.Ledger, error) {
-			return ledger.Open(ledger.Options{Dir: p.ledger(), OnCommit: onCommit})
+			return ledger.Open(ledger.Options{Dir: p.ledger(), Key: p.key(), OnCommit: onCommit})
 		},
 		Key: p.key(),
 		Runner: runner.New(runner.Config{

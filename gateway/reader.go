@@ -12,7 +12,7 @@ import (
 // one does now.
 func OpenReader(stateDir string) (*session.Reader, error) {
 	p := placesOf(stateDir)
-	l, err := ledger.Open(ledger.Options{Dir: p.ledger(), ReadOnly: true})
+	l, err := ledger.Open(ledger.Options{Dir: p.ledger(), Key: p.key(), ReadOnly: true})
 	if err != nil {
 		return nil, err
 	}

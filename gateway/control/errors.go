@@ -103,6 +103,8 @@ var table = map[turn.Code]words{
 	// What a person asks for at the machine.
 	turn.ApprovalNotPending: {"The session does not wait for an answer.", "Look at it again."},
 	turn.NothingToUndo:      {"There is nothing to undo.", "Look at the session's writes."},
+	turn.UndoUnavailable:    {"What the file held before that write is no longer kept, so that it cannot be undone.", "Tell the user, who sets in the settings how long it is kept."},
+	turn.SessionInUse:       {"Something is still going on with the session.", "Look at it again in a moment."},
 	turn.NotTrusted:         {"No session is trusted in that folder.", "The user sees the trusted folders with: deckhand trust"},
 	turn.UndoConflict:       {"The file was changed since, and is left as it is.", "Tell the user."},
 

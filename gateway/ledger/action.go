@@ -78,6 +78,8 @@ func (l *Ledger) Finish(id turn.ActionID, result turn.Result) (ActionRecord, err
 	if !utf8.ValidString(result.Text) || len(result.Text) > turn.MaxReceiptText {
 		return ActionRecord{}, errors.New("finish action: the text is not UTF-8 or over 64 KiB")
 	}
+	l.naming.RLock()
+	defer l.naming.RUnlock()
 	text, err := l.putBody(result.Text)
 	if err != nil {
 		return ActionRecord{}, err

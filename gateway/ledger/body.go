@@ -41,7 +41,8 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// putBody makes text durable, so that a transaction may name it afterwards.
+// putBody makes text durable, so that a transaction may name it afterwards. The
+// verb holds l.naming, shared, around both.
 func (l *Ledger) putBody(text string) (Body, error) {
 	if text == "" {
 		return Body{}, nil
@@ -52,6 +53,11 @@ func (l *Ledger) putBody(text string) (Body, error) {
 		return b, nil
 	}
 	path := l.bodyPath(b)
+	l.mu.Lock()
+	if l.stored != nil {
+		l.stored[b.SHA256] = true
+	}
+	l.mu.Unlock()
 	if info, err := os.Stat(path); err == nil && info.Size() == b.Bytes {
 		// Whoever wrote it may have been stopped before the folder was synced.
 		return b, atomicfile.SyncDir(l.bodies)
@@ -87,27 +93,90 @@ func isBodyName(name string) bool {
 
 func (l *Ledger) bodyPath(b Body) string { return filepath.Join(l.bodies, b.SHA256) }
 
-// Sweep removes body files that no record names: what a crash between writing
-// a body and naming it left. It returns how many. Call it before the first
-// verb; a body that a verb is about to name would be lost otherwise.
+// bodyBytes is the size of all body files.
+func (l *Ledger) bodyBytes() (int64, error) {
+	files, err := os.ReadDir(l.bodies)
+	if err != nil {
+		return 0, fmt.Errorf("list bodies: %w", err)
+	}
+	var total int64
+	for _, f := range files {
+		info, err := f.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // swept meanwhile
+		}
+		if err != nil {
+			return 0, fmt.Errorf("look at body: %w", err)
+		}
+		total += info.Size()
+	}
+	return total, nil
+}
+
+// Sweep removes body files that no record names: what a crash between writing a
+// body and naming it left, and what records named that are gone or have
+// forgotten it. It returns how many. Verbs may go on meanwhile, and no body that
+// one of them stores or names is lost.
 func (l *Ledger) Sweep() (int, error) {
+	l.sweeping.Lock()
+	defer l.sweeping.Unlock()
+	found, err := l.beginSweep()
+	if err != nil {
+		return 0, err
+	}
+	defer l.endSweep()
 	named, err := l.namedBodies()
 	if err != nil {
 		return 0, err
 	}
-	entries, err := os.ReadDir(l.bodies)
-	if err != nil {
-		return 0, fmt.Errorf("list bodies: %w", err)
-	}
 	removed := 0
-	for _, e := range entries {
+	for _, e := range found {
 		if named[e.Name()] || !isBodyName(e.Name()) {
 			continue
 		}
-		if err := os.Remove(filepath.Join(l.bodies, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return removed, fmt.Errorf("remove body: %w", err)
+		gone, err := l.removeBody(e.Name())
+		if err != nil {
+			return removed, err
 		}
-		removed++
+		if gone {
+			removed++
+		}
 	}
 	return removed, nil
+}
+
+// beginSweep lists the body files at a moment at which no verb has stored one
+// without having named it: what is unnamed then, a temporary file too, is so for
+// good unless it is stored again, which l.stored tells from then on.
+func (l *Ledger) beginSweep() ([]fs.DirEntry, error) {
+	l.naming.Lock()
+	defer l.naming.Unlock()
+	found, err := os.ReadDir(l.bodies)
+	if err != nil {
+		return nil, fmt.Errorf("list bodies: %w", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stored = map[string]bool{}
+	return found, nil
+}
+
+func (l *Ledger) endSweep() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stored = nil
+}
+
+// removeBody removes a file unless a verb has stored it again since the sweep
+// began; one that stores it later finds it gone and writes it anew.
+func (l *Ledger) removeBody(name string) (bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.stored[name] {
+		return false, nil
+	}
+	if err := os.Remove(filepath.Join(l.bodies, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, fmt.Errorf("remove body: %w", err)
+	}
+	return true, nil
 }

@@ -53,6 +53,12 @@ func (c *checker) all() error {
 	if err := c.due(); err != nil {
 		return err
 	}
+	if err := c.leads(bucketToolUses); err != nil {
+		return err
+	}
+	if err := c.leads(bucketWrites); err != nil {
+		return err
+	}
 	return each(c.t, bucketKeys, func(k KeyRecord) error {
 		if _, ok, err := get[SessionRecord](c.t, bucketSessions, string(k.Session)); err != nil || !ok {
 			c.say("key names session %s, which is missing", k.Session)
@@ -148,6 +154,16 @@ func (c *checker) due() error {
 	})
 }
 
+// leads checks that every entry of an index leads to an action.
+func (c *checker) leads(index []byte) error {
+	return c.t.tx.Bucket(index).ForEach(func(k, id []byte) error {
+		if c.t.tx.Bucket(bucketActions).Get(id) == nil {
+			c.say("%s %x: leads to action %s, which is missing", index, k, id)
+		}
+		return nil
+	})
+}
+
 func (c *checker) run(r RunRecord) error {
 	s, err := c.t.session(r.Session)
 	if err != nil {
@@ -179,6 +195,9 @@ func (c *checker) run(r RunRecord) error {
 }
 
 func (c *checker) turn(r TurnRecord) error {
+	if _, err := c.t.run(r.Run); err != nil {
+		return err
+	}
 	if r.Reply == nil {
 		return nil
 	}
@@ -212,6 +231,16 @@ func (c *checker) action(a ActionRecord) error {
 		if (a.State != turn.Finished) != c.has(bucketUndoing, []byte(a.ID)) {
 			c.say("action %s: %s, and the index of unfinished undos disagrees", a.ID, a.State)
 		}
+	}
+	r, err := c.t.run(a.Run)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !a.Forgotten.IsZero() && r.Open():
+		c.say("action %s: the content from before is forgotten, and its run has not ended", a.ID)
+	case a.Intent != nil && a.Intent.Before.Exists && a.Forgotten.IsZero() && a.Intent.Before.SHA256 != a.Before.Digest():
+		c.say("action %s: the content kept is not what the file held before", a.ID)
 	}
 	c.body("action "+string(a.ID), a.Before)
 	c.body("action "+string(a.ID), a.Arguments)

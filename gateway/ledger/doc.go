@@ -24,8 +24,18 @@
 //	events    sequence → turn.Event
 //
 // Bodies of more than 2 KiB are files named by their SHA-256 in a folder beside
-// the database, synced before the transaction that names them. Files that no
-// record names are removed by Sweep when the gateway starts.
+// the database, synced before the transaction that names them. The same content
+// is one file, whoever names it. Files that no record names are removed by Sweep,
+// when the gateway starts and after records have gone; it excludes the verbs that
+// are about to name one. The folder is made after the database, so that an empty
+// database beside it is damage and not a beginning.
+//
+// # What goes
+//
+// Forget drops the content from before old writes, which then cannot be undone.
+// Prune removes one session with all of its records, keys and events, in one
+// transaction; one event stays. Nothing else is ever removed. The database does
+// not get smaller by it: its pages are used again.
 //
 // # Writing
 //
@@ -49,6 +59,11 @@
 //   - A session whose worktree is retired MUST NOT have an open run.
 //   - A session executes exactly while an action of its last turn lacks its
 //     receipt.
+//   - The content from before a write is kept until the write has its receipt and
+//     its run has ended, and is what the file held; from the moment it is dropped
+//     the write MUST NOT be undone.
+//   - Every record belongs to a session that is there, with its run, turn and
+//     action, and every entry of an index leads to one.
 //   - Every body that a record names exists and has the hash and the size that
 //     the record says.
 //
@@ -67,6 +82,7 @@
 //	a receipt's delivery           finished                            the repeat gets the same receipt
 //	a worktree's removal           retired, not removed                no run begins; the removal is asked for
 //	                                                                   again
+//	the files of dropped bodies    files that nobody names             the next Sweep removes them
 //	the end of a run               the run is open                     the start-up pass settles it
 //
 // Not covered: who may call (package session checks the recovery token), what

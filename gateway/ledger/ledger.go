@@ -3,9 +3,11 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -69,8 +71,11 @@ type Options struct {
 	Now func() time.Time
 	// OnCommit, if not nil, is called after each commit for each session that it
 	// changed or tells an event of, and with "" for an event of none, in the
-	// goroutine of the verb and outside the transaction.
+	// goroutine of the verb and outside the transaction. It calls no verb.
 	OnCommit func(turn.SessionID)
+	// Key is a file that is made after the ledger, and never without one: while
+	// it is there, an empty ledger.db is no new one. "" looks for none.
+	Key string
 	// ReadOnly opens an existing ledger beside a running or stopped gateway's
 	// file without the right to change it. It fails with ErrInUse while a
 	// gateway has it open.
@@ -83,6 +88,18 @@ type Ledger struct {
 	bodies   string
 	now      func() time.Time
 	onCommit func(turn.SessionID)
+
+	// Lock order: sweeping, naming, mu.
+
+	// sweeping lets one Sweep go on at a time.
+	sweeping sync.Mutex
+	// naming is held shared by a verb from before it stores a body until its
+	// transaction has named it.
+	naming sync.RWMutex
+	// mu guards stored: the bodies that were stored since a Sweep began, nil
+	// while none goes on.
+	mu     sync.Mutex
+	stored map[string]bool
 }
 
 // Open opens the ledger in o.Dir, making it if there is none. It returns
@@ -93,13 +110,12 @@ func Open(o Options) (*Ledger, error) {
 	if l.now == nil {
 		l.now = time.Now
 	}
-	if !o.ReadOnly {
-		if err := os.MkdirAll(l.bodies, 0o700); err != nil {
-			return nil, fmt.Errorf("make body folder: %w", err)
-		}
+	file := filepath.Join(o.Dir, "ledger.db")
+	if err := l.notEmptied(file, o.Key); err != nil {
+		return nil, err
 	}
 	err := guard(func() (err error) {
-		l.db, err = bolt.Open(filepath.Join(o.Dir, "ledger.db"), 0o600, &bolt.Options{Timeout: lockTimeout, ReadOnly: o.ReadOnly})
+		l.db, err = bolt.Open(file, 0o600, &bolt.Options{Timeout: lockTimeout, ReadOnly: o.ReadOnly})
 		return err
 	})
 	if errors.Is(err, bolterrors.ErrTimeout) {
@@ -114,7 +130,39 @@ func Open(o Options) (*Ledger, error) {
 	if err := l.initialize(o.ReadOnly); err != nil {
 		return nil, errors.Join(err, l.db.Close())
 	}
+	if !o.ReadOnly {
+		// Only now: the folder tells an old ledger from a new one.
+		if err := os.MkdirAll(l.bodies, 0o700); err != nil {
+			return nil, errors.Join(fmt.Errorf("make body folder: %w", err), l.db.Close())
+		}
+	}
 	return l, nil
+}
+
+// notEmptied refuses a file that is not there, or has nothing in it, where what
+// a ledger leaves behind says that it had: taken for a new one, it would have
+// every body removed that the old one named. A folder without anything is where
+// a person starts anew, or where a crash came before the first byte.
+func (l *Ledger) notEmptied(file, key string) error {
+	info, err := os.Stat(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("open ledger: %w", err)
+	}
+	if err == nil && info.Size() > 0 {
+		return nil
+	}
+	left := []string{l.bodies}
+	if err == nil && key != "" {
+		left = append(left, key)
+	}
+	for _, path := range left {
+		if _, err := os.Lstat(path); err == nil {
+			return fmt.Errorf("%w: ledger.db holds nothing, and %s is there", ErrDamaged, filepath.Base(path))
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("open ledger: %w", err)
+		}
+	}
+	return nil
 }
 
 // guard turns what bbolt does with a file that was cut short or overwritten, a
@@ -175,6 +223,16 @@ func (l *Ledger) initialize(readOnly bool) error {
 
 // Close waits for verbs under way and closes the file.
 func (l *Ledger) Close() error { return l.db.Close() }
+
+// fileBytes returns the size of the database file, and how much of it is free.
+func (l *Ledger) fileBytes() (size, free int64, err error) {
+	info, err := os.Stat(l.db.Path())
+	if err != nil {
+		return 0, 0, fmt.Errorf("look at ledger: %w", err)
+	}
+	stats := l.db.Stats()
+	return info.Size(), int64(stats.FreePageN+stats.PendingPageN) * int64(l.db.Info().PageSize), nil
+}
 
 // txn is one transaction with the few operations that verbs are made of.
 type txn struct {

@@ -217,10 +217,11 @@ type ActionRecord struct {
 	Undoes turn.ActionID `json:"undoes,omitempty"`
 	// Intent is set before a write happens, and Before is the file's content
 	// until then, so that the write can be taken back. UndoneBy is the action
-	// that did.
-	Intent   *turn.WriteIntent `json:"intent,omitempty"`
-	Before   Body              `json:"before,omitzero"`
-	UndoneBy turn.ActionID     `json:"undone_by,omitempty"`
+	// that did. Forgotten is when Before was dropped, and with it the way back.
+	Intent    *turn.WriteIntent `json:"intent,omitempty"`
+	Before    Body              `json:"before,omitzero"`
+	UndoneBy  turn.ActionID     `json:"undone_by,omitempty"`
+	Forgotten time.Time         `json:"forgotten,omitzero"`
 	// Receipt is set exactly if the action is finished; Text is its body.
 	Receipt *turn.Receipt `json:"receipt,omitempty"`
 	Text    Body          `json:"text,omitzero"`
@@ -306,6 +307,8 @@ func (r ActionRecord) validate() error {
 		return errors.New("authorised action with attempts")
 	case r.Receipt != nil && r.Receipt.Write != nil && r.Intent == nil:
 		return errors.New("action that wrote without an intent")
+	case !r.Forgotten.IsZero() && (r.Intent == nil || r.Receipt == nil || r.Before != Body{}):
+		return errors.New("action whose content from before is forgotten and there, or was never kept")
 	}
 	return nil
 }

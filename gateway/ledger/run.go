@@ -77,6 +77,8 @@ type End struct {
 // nobody knows get their receipts, and the session moves on. No action of it
 // may be under way in this process. A run that has ended already is no error.
 func (l *Ledger) EndRun(id turn.RunID, end End) (SessionRecord, error) {
+	l.naming.RLock()
+	defer l.naming.RUnlock()
 	changes, err := l.putBody(end.Changes)
 	if err != nil {
 		return SessionRecord{}, err

@@ -41,6 +41,8 @@ type StartInput struct {
 // first run, which is not running yet. It refuses with capacity and
 // idempotency_conflict.
 func (l *Ledger) Start(in StartInput) (Effect, error) {
+	l.naming.RLock()
+	defer l.naming.RUnlock()
 	prompt, err := l.putBody(in.Prompt)
 	if err != nil {
 		return Effect{}, err
@@ -104,6 +106,8 @@ type ContinueInput struct {
 // Continue records a new run and renews the lease. It refuses as the status
 // table says, and with capacity and worktree_removed.
 func (l *Ledger) Continue(in ContinueInput) (Effect, error) {
+	l.naming.RLock()
+	defer l.naming.RUnlock()
 	prompt, err := l.putBody(in.Prompt)
 	if err != nil {
 		return Effect{}, err

@@ -109,6 +109,8 @@ type ReplyInput struct {
 // tool_use ids are made here. It refuses with turn_not_pending and as the
 // status table says.
 func (l *Ledger) Reply(in ReplyInput) (Effect, error) {
+	l.naming.RLock()
+	defer l.naming.RUnlock()
 	text, err := l.putBody(in.Text)
 	if err != nil {
 		return Effect{}, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"deckhand/gateway/turn"
 )
@@ -12,6 +13,8 @@ import (
 // Prepare makes a write's intent durable, with the content that the file has
 // until then. It is the last step before the file changes.
 func (l *Ledger) Prepare(id turn.ActionID, intent turn.WriteIntent, before []byte) error {
+	l.naming.RLock()
+	defer l.naming.RUnlock()
 	body, err := l.putBody(string(before))
 	if err != nil {
 		return err
@@ -121,15 +124,31 @@ func (l *Ledger) Writes(id turn.SessionID) ([]ActionRecord, error) {
 	return writes, err
 }
 
-// Undoable reports whether a session has a write that was not taken back.
+// CanUndo refuses what cannot be taken back: with nothing_to_undo what changed no
+// file or was undone, and with undo_unavailable a write of which nobody knows any
+// more what the file held before.
+func (a ActionRecord) CanUndo() error {
+	switch {
+	case a.Receipt == nil || a.Receipt.Write == nil || a.Undoes != "":
+		return turn.Refuse(turn.NothingToUndo, "%s changed no file", a.ID)
+	case a.UndoneBy != "":
+		return turn.Refuse(turn.NothingToUndo, "%s was undone already", a.ID)
+	case !a.Forgotten.IsZero():
+		return turn.Refuse(turn.UndoUnavailable, "what the file held before was dropped on %s; the settings say how long it is kept",
+			a.Forgotten.Local().Format(time.DateOnly))
+	}
+	return nil
+}
+
+// Undoable reports whether a session has a write that can be undone.
 func (l *Ledger) Undoable(id turn.SessionID) (bool, error) {
 	writes, err := l.Writes(id)
-	return slices.ContainsFunc(writes, func(a ActionRecord) bool { return a.UndoneBy == "" }), err
+	return slices.ContainsFunc(writes, func(a ActionRecord) bool { return a.CanUndo() == nil }), err
 }
 
 // BeginUndo records that a person takes a write back: an action of its own,
 // begun, that has to be prepared and finished like any write. It refuses with
-// nothing_to_undo and worktree_removed.
+// nothing_to_undo, undo_unavailable and worktree_removed.
 func (l *Ledger) BeginUndo(of turn.ActionID) (ActionRecord, error) {
 	var a ActionRecord
 	err := l.update(func(t *txn) error {
@@ -137,11 +156,11 @@ func (l *Ledger) BeginUndo(of turn.ActionID) (ActionRecord, error) {
 		if err != nil {
 			return err
 		}
-		switch {
-		case !ok || undone.Receipt == nil || undone.Receipt.Write == nil || undone.Undoes != "":
-			return turn.Refuse(turn.NothingToUndo, "%s changed no file", of)
-		case undone.UndoneBy != "":
-			return turn.Refuse(turn.NothingToUndo, "%s was undone already", of)
+		if !ok {
+			return turn.Refuse(turn.NothingToUndo, "there is no action %s", of)
+		}
+		if err := undone.CanUndo(); err != nil {
+			return err
 		}
 		s, err := t.session(undone.Session)
 		if err != nil {

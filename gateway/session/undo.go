@@ -2,7 +2,9 @@ package session
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strings"
 
 	"deckhand/gateway/executor"
 	"deckhand/gateway/ledger"
@@ -33,11 +35,8 @@ func (e *Engine) UndoAction(ctx context.Context, id turn.ActionID, dryRun bool) 
 	if err != nil {
 		return UndoReport{}, err
 	}
-	if a.Receipt == nil || a.Receipt.Write == nil || a.Undoes != "" {
-		return UndoReport{}, turn.Refuse(turn.NothingToUndo, "%s changed no file", id)
-	}
-	if a.UndoneBy != "" {
-		return UndoReport{}, turn.Refuse(turn.NothingToUndo, "%s was undone already", id)
+	if err := a.CanUndo(); err != nil {
+		return UndoReport{}, err
 	}
 	return e.undo(ctx, []ledger.ActionRecord{a}, dryRun)
 }
@@ -88,6 +87,9 @@ func (e *Engine) undo(ctx context.Context, writes []ledger.ActionRecord, dryRun 
 }
 
 func (e *Engine) undoOne(ctx context.Context, a ledger.ActionRecord, dryRun bool, supposed map[string]turn.FileState) (turn.Result, error) {
+	if unavailable := unavailable(a.CanUndo()); unavailable != nil {
+		return *unavailable, nil
+	}
 	if dryRun {
 		present, known := supposed[a.Intent.Path]
 		if !known {
@@ -106,11 +108,23 @@ func (e *Engine) undoOne(ctx context.Context, a ledger.ActionRecord, dryRun bool
 		}
 		return turn.Result{Outcome: turn.OK, Text: text}, nil
 	}
-	before, err := e.ledger.Text(a.Before)
-	if err != nil {
-		return turn.Failure(turn.UndoConflict, "The content from before is no longer kept."), nil
+	before, unreadable := e.ledger.Text(a.Before)
+	if unreadable != nil {
+		// It may have been dropped a moment ago.
+		var err error
+		if a, err = e.ledger.Action(a.ID); err != nil {
+			return turn.Result{}, err
+		}
+		if unavailable := unavailable(a.CanUndo()); unavailable != nil {
+			return *unavailable, nil
+		}
+		e.cfg.Log.Error("read what a file held before", "action", a.ID, "err", unreadable)
+		return turn.Failure(turn.UndoUnavailable, "What the file held before cannot be read."), nil
 	}
 	undo, err := e.ledger.BeginUndo(a.ID)
+	if unavailable := unavailable(err); unavailable != nil {
+		return *unavailable, nil
+	}
 	if err != nil {
 		return turn.Result{}, err
 	}
@@ -122,6 +136,20 @@ func (e *Engine) undoOne(ctx context.Context, a ledger.ActionRecord, dryRun bool
 	_, err = e.ledger.Finish(undo.ID, result)
 	return result, err
 }
+
+// unavailable is how the undo of a write ends of which nobody knows any more what
+// the file held before, nil for any other error.
+func unavailable(err error) *turn.Result {
+	refusal, ok := errors.AsType[*turn.Refusal](err)
+	if !ok || refusal.Code != turn.UndoUnavailable {
+		return nil
+	}
+	result := turn.Failure(refusal.Code, sentence(refusal.Detail))
+	return &result
+}
+
+// sentence makes the detail of a refusal a text that stands alone.
+func sentence(detail string) string { return strings.ToUpper(detail[:1]) + detail[1:] + "." }
 
 // sink is where an action under way tells of itself.
 func (e *Engine) sink(id turn.ActionID) executor.Sink {

@@ -22,6 +22,9 @@ type Write struct {
 	Notes []string `json:"notes,omitempty"`
 	// UndoneBy is the action that took the write back, "" if none did.
 	UndoneBy turn.ActionID `json:"undone_by,omitempty"`
+	// Forgotten is when what the file held before was dropped: since then the
+	// write cannot be taken back. Zero if it was not.
+	Forgotten time.Time `json:"forgotten,omitzero"`
 }
 
 // Writes lists the writes of a session, newest first, undone ones included.
@@ -41,6 +44,7 @@ func writeOf(a ledger.ActionRecord) Write {
 	return Write{
 		ActionID: a.ID, RunID: a.Run, Name: a.Name, Path: a.Intent.Path, At: a.Receipt.FinishedAt,
 		Created: a.Receipt.Write.Created, Notes: a.Receipt.Write.Notes, UndoneBy: a.UndoneBy,
+		Forgotten: a.Forgotten,
 	}
 }
 

@@ -6,7 +6,8 @@ import "time"
 // what, when, with digests and sizes. It never holds contents, secrets, pids
 // or internal paths.
 type Event struct {
-	// Seq numbers events from 1 without gaps, over all sessions.
+	// Seq numbers events from 1, over all sessions. Only the events of a session
+	// that was pruned are missing.
 	Seq     uint64    `json:"seq"`
 	At      time.Time `json:"at"`
 	Session SessionID `json:"session,omitempty"`

@@ -87,6 +87,11 @@ const (
 	NothingToUndo Code = "nothing_to_undo"
 	// UndoConflict: the file is not what the action left.
 	UndoConflict Code = "undo_conflict"
+	// UndoUnavailable: what the file held before the write is no longer kept.
+	UndoUnavailable Code = "undo_unavailable"
+	// SessionInUse: something is going on with the session that has to end
+	// before it can be removed.
+	SessionInUse Code = "session_in_use"
 	// NotTrusted: no person has allowed a profile in that folder.
 	NotTrusted Code = "not_trusted"
 )

@@ -63,6 +63,16 @@ func (s Status) Live() bool {
 	return false
 }
 
+// Ended reports whether the session's last run, if it had one, has ended or is
+// being ended, and nobody has to look at it before the session may go.
+func (s Status) Ended() bool {
+	switch s {
+	case Idle, Failed, Stopped, LeaseExpired:
+		return true
+	}
+	return false
+}
+
 // HolderCanAct reports whether waiting for a change is pointless because the
 // holder of the lease is the one to act next.
 func (s Status) HolderCanAct() bool {
