@@ -24,7 +24,7 @@
 //     are live sessions.
 //
 // How one command goes, file by file: directory.go finds where it runs,
-// environment.go and login.go with which variables, program.go which program it
+// environment.go with login.go and developer.go with which variables, program.go which program it
 // is, cache.go makes what it may write to, run.go starts and awaits it,
 // output.go takes what it prints, receipt.go and explain.go say what came of it.
 //

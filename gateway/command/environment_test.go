@@ -113,6 +113,31 @@ func TestGoSettingsOfTheUserHold(t *testing.T) {
 	}
 }
 
+func TestDeveloperToolsStandBeforeTheirStandIns(t *testing.T) {
+	root := t.TempDir()
+	e := &environment{path: []string{"/opt/homebrew/bin", "/usr/bin", "/bin"}}
+	e.useDeveloperTools(root)
+	if len(e.path) != 3 || len(e.vars) != 0 {
+		t.Errorf("without any: %q %q", e.path, e.vars)
+	}
+	tools := filepath.Join(root, "Library/Developer/CommandLineTools")
+	folders(t, tools, "usr/bin")
+	e.useDeveloperTools(root)
+	if want := []string{"/opt/homebrew/bin", tools + "/usr/bin", "/usr/bin", "/bin"}; !slices.Equal(e.path, want) || variable(e.vars, "DEVELOPER_DIR") != tools {
+		t.Errorf("PATH is %q with %q", e.path, e.vars)
+	}
+	chosen := filepath.Join(root, "Xcode")
+	folders(t, root, "var/db", "Xcode/usr/bin", "Xcode/Toolchains/XcodeDefault.xctoolchain/usr/bin")
+	if err := os.Symlink(chosen, filepath.Join(root, "var/db/xcode_select_link")); err != nil {
+		t.Fatal(err)
+	}
+	e = &environment{path: []string{"/usr/bin"}, vars: []string{"DEVELOPER_DIR=/mine"}}
+	e.useDeveloperTools(root)
+	if want := []string{chosen + "/usr/bin", chosen + "/Toolchains/XcodeDefault.xctoolchain/usr/bin", "/usr/bin"}; !slices.Equal(e.path, want) || variable(e.vars, "DEVELOPER_DIR") != "/mine" {
+		t.Errorf("PATH is %q with %q", e.path, e.vars)
+	}
+}
+
 func TestDistance(t *testing.T) {
 	for _, c := range []struct {
 		a, b string

@@ -15,6 +15,7 @@ const maxNamed = 3
 
 // explained is what the explanations of one receipt rest on.
 type explained struct {
+	goos string
 	argv []string
 	dir  string // real path of where it ran
 	// shown are the folders that the policy brings back to the private places.
@@ -109,6 +110,8 @@ var signs = []struct {
 	also []string // and one of these, if there are any
 }{
 	{"write", []string{"read-only file system", "erofs"}, nil},
+	// What macOS says of a refused write.
+	{"write", []string{"operation not permitted"}, []string{"open", "create", "creat", "touch", "mkdir", "write", "rename", "[errno 1]"}},
 	{"space", []string{"no space left on device", "enospc", "disk quota exceeded"}, nil},
 	{"socket", []string{"operation not permitted", "eperm"}, []string{"socket", "bind", "listen", "connect", ".sock", "multiprocessing"}},
 	{"network", []string{"could not resolve host", "name resolution", "name or service not known", "nodename nor servname", "network is unreachable",
@@ -128,6 +131,9 @@ func (x explained) look(o *output, seen func(kind, what string)) {
 			line = strings.TrimRight(line, "\r\n")
 			lower := strings.ToLower(line)
 			for _, s := range signs {
+				if s.also != nil && s.kind == "write" && x.goos != "darwin" {
+					continue // on Linux it is said of other things
+				}
 				sign, ok := contained(lower, s.any)
 				if _, also := contained(lower, s.also); !ok || len(s.also) > 0 && !also {
 					continue

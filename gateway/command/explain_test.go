@@ -2,21 +2,31 @@ package command
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"deckhand/gateway/protected"
 )
 
+// home is one that no computer has: what is protected in it is known by name.
+const home = "/no/such/home"
+
+var viewOfHome = sync.OnceValues(func() (*protected.View, error) {
+	paths, err := protected.New(protected.Config{Home: home, State: home + "/state"})
+	if err != nil {
+		return nil, err
+	}
+	return paths.View(), nil
+})
+
 func explainFor(t *testing.T, change func(*explained), stdout, stderr string) string {
 	t.Helper()
-	home := t.TempDir()
-	paths, err := protected.New(protected.Config{Home: home, State: filepath.Join(home, "state")})
+	view, err := viewOfHome()
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := explained{argv: []string{"tool"}, dir: "/p", tmp: "/c/tmp", view: paths.View(), failed: true}
+	x := explained{argv: []string{"tool"}, dir: "/p", tmp: "/c/tmp", view: view, failed: true}
 	if change != nil {
 		change(&x)
 	}
@@ -56,6 +66,23 @@ func TestTheRefusedWriteIsNamed(t *testing.T) {
 		}
 		if got := explainFor(t, func(x *explained) { x.failed = false }, message, ""); got != "" {
 			t.Errorf("%s\n\ton standard output of a command that succeeded is explained as %q", message, got)
+		}
+	}
+}
+
+func TestTheRefusedWriteIsNamedAsOnMacOS(t *testing.T) {
+	mac := func(x *explained) { x.goos = "darwin" }
+	for message, path := range map[string]string{
+		"touch: x.txt: Operation not permitted":                              "/p/x.txt",
+		"mkdir: build: Operation not permitted":                              "/p/build",
+		"PermissionError: [Errno 1] Operation not permitted: '/p/.coverage'": "/p/.coverage",
+		"open /p/go.sum: operation not permitted":                            "/p/go.sum",
+	} {
+		if got := explainFor(t, mac, "", message); !strings.HasPrefix(got, "a write was refused: "+path+". ") {
+			t.Errorf("%s\n\tis explained as %q", message, got)
+		}
+		if got := explainFor(t, nil, "", message); got != "" {
+			t.Errorf("%s\n\ton Linux is explained as %q", message, got)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -182,6 +183,9 @@ func (r *Runner) environment(ctx context.Context) (*environment, error) {
 			view := r.cfg.Protected.View()
 			seen := func(real string) bool { return view.Decide(real, protected.Read).Allowed }
 			r.env = newEnvironment(r.cfg.Home, login, r.cfg.Environ, seen)
+			if runtime.GOOS == "darwin" {
+				r.env.useDeveloperTools("/")
+			}
 			if err != nil {
 				r.env.doubt = err.Error()
 				r.cfg.Log.Warn("the login shell could not be asked for PATH; commands use the usual folders", "shell", r.cfg.Environ["SHELL"], "err", err)
@@ -275,7 +279,7 @@ func (r *Runner) run(ctx context.Context, c Call, p prepared) turn.Result {
 			e.limit = c.Timeout
 		}
 	}
-	x := explained{argv: c.Argv, dir: p.command.Dir, shown: p.policy.ReadOnly, tmp: p.tmp(), edits: c.Edits, view: p.view, failed: e.exit != sandbox.Exit{}}
+	x := explained{goos: runtime.GOOS, argv: c.Argv, dir: p.command.Dir, shown: p.policy.ReadOnly, tmp: p.tmp(), edits: c.Edits, view: p.view, failed: e.exit != sandbox.Exit{}}
 	return receipt(e, o, x.explain(o), p.tmp())
 }
 

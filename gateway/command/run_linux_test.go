@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"deckhand/gateway/sandbox"
 	"deckhand/gateway/turn"
 )
 
@@ -82,6 +83,19 @@ func TestWhatCannotRunIsRefusedWithAReason(t *testing.T) {
 	}
 	if left, err := os.ReadDir(w.cache); err == nil && len(left) > 1 {
 		t.Errorf("what was refused left %v", left)
+	}
+}
+
+func TestNothingRunsWhereNothingConfines(t *testing.T) {
+	w := newWorld(t)
+	w.cfg.Launcher = func(context.Context) (*sandbox.Launcher, error) {
+		return nil, turn.Refuse(turn.SandboxUnavailable, "bubblewrap is missing")
+	}
+	if r := w.do(t.Context(), w.call("touch", w.project+"/ran")); r.Code != turn.SandboxUnavailable || r.Text != "bubblewrap is missing" {
+		t.Errorf("%s: %s", r.Code, r.Text)
+	}
+	if exists(w.project+"/ran") || exists(w.cache) {
+		t.Error("something was done")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"deckhand/gateway/executor"
 	"deckhand/gateway/ledger"
 	"deckhand/gateway/turn"
 )
@@ -135,7 +136,11 @@ func (r *Reader) results(actions []ledger.ActionRecord, budget int) ([]Result, e
 	results := make([]Result, 0, len(actions))
 	for i, share := range shares(sizes, min(budget, len(actions)*turn.MaxReceiptText)) {
 		a := actions[i]
-		text, cut := shorten(texts[i], share, "of this result; a reply with this call alone, or a narrower call, shows more")
+		fit := shorten
+		if a.Name == executor.RunCommandTool {
+			fit = shortenMiddle
+		}
+		text, cut := fit(texts[i], share, "of this result; a reply with this call alone, or a narrower call, shows more")
 		results = append(results, Result{
 			ToolCallID: a.ToolUse, ActionID: a.ID, Name: a.Name, Outcome: a.Receipt.Outcome,
 			Text: text, Bytes: a.Receipt.Bytes, Truncated: a.Receipt.Truncated || cut, SHA256: a.Receipt.SHA256,

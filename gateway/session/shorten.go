@@ -27,6 +27,32 @@ func shorten(text string, limit int, of string) (string, bool) {
 	return text[:cut] + missing(len(text)-cut, len(text), of), true
 }
 
+// shortenMiddle is shorten for a text whose end matters as much as its beginning,
+// as that of a command's output does: the line that says how much is missing
+// stands between the two.
+func shortenMiddle(text string, limit int, of string) (string, bool) {
+	if turn.EncodedSize(text) <= limit {
+		return text, false
+	}
+	room := (limit - turn.EncodedSize(missing(len(text), len(text), of)+"\n")) / 2
+	head, left := 0, room
+	for i, r := range text {
+		if left -= turn.EncodedRune(r); left < 0 {
+			break
+		}
+		head = i + utf8.RuneLen(r)
+	}
+	tail, left := len(text), room
+	for tail > head {
+		r, n := utf8.DecodeLastRuneInString(text[:tail])
+		if left -= turn.EncodedRune(r); left < 0 {
+			break
+		}
+		tail -= n
+	}
+	return text[:head] + missing(tail-head, len(text), of) + "\n" + text[tail:], true
+}
+
 func missing(n, total int, of string) string {
 	return fmt.Sprintf("\n[%d of %d bytes are left out %s]", n, total, of)
 }

@@ -42,6 +42,33 @@ func TestShortenedTextIsWholeCharactersWithinItsLimitAndSaysWhatIsMissing(t *tes
 	}
 }
 
+func TestWhatIsShortenedInItsMiddleKeepsBothEnds(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	letters := []rune("aé漢😀\n\x01<\"\u2028")
+	for range 2000 {
+		var b strings.Builder
+		for range random.IntN(400) {
+			b.WriteRune(letters[random.IntN(len(letters))])
+		}
+		text, limit := b.String(), 120+random.IntN(600)
+		got, cut := shortenMiddle(text, limit, "of it")
+		if !utf8.ValidString(got) || encodedLength(t, got) > limit || cut != (turn.EncodedSize(text) > limit) || !cut && got != text {
+			t.Fatalf("%d bytes shortened to %d give %t, %q", len(text), limit, cut, got)
+		}
+		if !cut {
+			continue
+		}
+		head, rest, _ := strings.Cut(got, "\n[")
+		_, tail, _ := strings.Cut(rest, "of it]\n")
+		if !strings.HasPrefix(text, head) || !strings.HasSuffix(text, tail) || got != head+missing(len(text)-len(head)-len(tail), len(text), "of it")+"\n"+tail {
+			t.Fatalf("the line in the middle is not true: %q", got)
+		}
+		if len(head) == 0 || len(tail) == 0 {
+			t.Fatalf("one end is gone: %q", got)
+		}
+	}
+}
+
 // encodedLength is what a text takes inside a JSON string.
 func encodedLength(t *testing.T, text string) int {
 	t.Helper()
