@@ -19,7 +19,7 @@ import (
 )
 
 // TestDisksThatFailLeaveFilesAsTheyWere has real disks, in memory, run full and
-// turn read-only under a session that writes. Errors that
+// turn read-only under a session that writes, and under the ledger. Errors that
 // no disk in memory has are injected at every step in package executor's tests.
 func TestDisksThatFailLeaveFilesAsTheyWere(t *testing.T) {
 	if !rig.OwnMounts(t) {
@@ -28,6 +28,7 @@ func TestDisksThatFailLeaveFilesAsTheyWere(t *testing.T) {
 	t.Run("full", aFullDisk)
 	t.Run("no names", aDiskWithoutNames)
 	t.Run("read-only", aReadOnlyDisk)
+	t.Run("full under the ledger", aFullDiskUnderTheLedger)
 	t.Run("full after a crash", aDiskThatIsFullAfterACrash)
 	t.Run("filled by a crash", aDiskThatACrashFilled)
 	t.Run("read-only after a crash, before the rename", aReadOnlyDiskBeforeTheRename)
@@ -335,5 +336,44 @@ func aReadOnlyDiskBeforeTheRename(t *testing.T) {
 	_, err = p.s.Continue(t.Context(), "Go on.")
 	must(t, err)
 	p.done(editKept)
+	p.over()
+}
+
+// aFullDiskUnderTheLedger keeps an intent, a reply and a result from being
+// stored. Nothing is written to the project then, the answer says why, and the
+// run goes on when there is space.
+func aFullDiskUnderTheLedger(t *testing.T) {
+	t.Parallel()
+	state := rig.NewDisk(t, 32<<20, 4000)
+	p := newProject(t, rig.NewDisk(t, 1<<20, projectNames), rig.StateOn(state))
+	before := p.tree()
+	state.Fill(40 << 10) // for records, and not for the content from before
+	p.refused(turn.NoSpace, "before a change it is recorded durably, and that failed: no space is left on the disk", editKept)
+
+	key, opened := chatgpt.Key(), p.s.Last.Turn.ID
+	reply := chatgpt.Reply{Calls: []chatgpt.ToolCall{overKept}}
+	_, err := p.s.ReplyTo(t.Context(), opened, key, reply)
+	if chatgpt.CodeOf(err) != string(turn.NoSpace) || !strings.Contains(err.Error(), "Deckhand's own records") {
+		t.Errorf("a reply that cannot be stored: %v", err)
+	}
+	p.unchanged(before)
+	state.Free()
+	_, err = p.s.ReplyTo(t.Context(), opened, key, reply)
+	must(t, err)
+	if r := p.s.Turn().Results[0]; r.Outcome != "ok" || r.Receipt.Attempts != 1 {
+		t.Errorf("with space, the same reply brings %s %s: %s", r.Outcome, r.Receipt.Code, r.Text)
+	}
+
+	// A result that cannot be stored is brought when it can.
+	state.Fill(24 << 10)
+	_, err = p.s.Reply(t.Context(), chatgpt.Reply{Calls: []chatgpt.ToolCall{fakechatgpt.Call("Read", map[string]any{"file_path": "kept.txt"})}})
+	must(t, err)
+	rig.Await(t, "the log to tell that the receipt was not stored", func() bool {
+		return slices.ContainsFunc(p.g.Logs(), func(l rig.Log) bool { return strings.Contains(string(l.Text), "store receipt") })
+	})
+	state.Free()
+	if r := p.s.Turn().Results[0]; r.Outcome != "ok" || len(r.Text) < 24<<10 {
+		t.Errorf("the read brought %s %s: %d bytes", r.Outcome, r.Receipt.Code, len(r.Text))
+	}
 	p.over()
 }

@@ -81,7 +81,7 @@ var table = map[turn.Code]words{
 	turn.FileChanged:        {"The file is not what the call expected.", "Read it again and decide anew."},
 	turn.NotANotebook:       {"That file is not a notebook that can be edited by cell.", "Read it; a damaged notebook is for the user to mend."},
 	turn.CellNotFound:       {"There is no such cell in the notebook.", "Read the notebook; each cell is shown with its handle."},
-	turn.NoSpace:            {"There is no space left on the disk; the file is as it was.", "Tell the user."},
+	turn.NoSpace:            {"There is no space left on the disk; nothing was changed.", "Tell the user; the same call works once there is space."},
 	turn.ReadOnlyFileSystem: {"The file system cannot be written to.", "Tell the user, or work in another directory."},
 	turn.CommandRefused:     {"A command may not begin like that; nothing was started.", "Reach the same end with the other tools, or with a script of the project."},
 

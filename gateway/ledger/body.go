@@ -63,7 +63,7 @@ func (l *Ledger) putBody(text string) (Body, error) {
 		return b, atomicfile.SyncDir(l.bodies)
 	}
 	if err := atomicfile.WriteFile(path, []byte(text), 0o600); err != nil {
-		return Body{}, fmt.Errorf("store body: %w", err)
+		return Body{}, noSpace(fmt.Errorf("store body: %w", err))
 	}
 	return b, nil
 }

@@ -43,7 +43,8 @@
 // depends on, checks its precondition, moves the session by turn.Next, and
 // writes records and events together; else nothing changes and an error says
 // why. A *turn.Refusal is the caller's to hear; ErrRunSettled, ErrRunOpen and
-// ErrActionOpen tell the engine what to do first; anything else is a fault.
+// ErrActionOpen tell the engine what to do first; anything else is a fault. A
+// full disk is a refusal, no_space.
 //
 // # Invariants
 //

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"sync"
+	"syscall"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -242,7 +243,8 @@ type txn struct {
 	touched map[turn.SessionID]bool
 }
 
-// update runs one verb and then tells OnCommit which sessions it touched.
+// update runs one verb and then tells OnCommit which sessions it touched. On a
+// full disk it refuses with no_space.
 func (l *Ledger) update(verb func(*txn) error) error {
 	var t *txn
 	err := l.db.Update(func(tx *bolt.Tx) error {
@@ -250,7 +252,7 @@ func (l *Ledger) update(verb func(*txn) error) error {
 		return verb(t)
 	})
 	if err != nil {
-		return err
+		return noSpace(err)
 	}
 	if l.onCommit != nil {
 		for id := range t.touched {
@@ -264,6 +266,15 @@ func (l *Ledger) view(read func(*txn) error) error {
 	return l.db.View(func(tx *bolt.Tx) error {
 		return read(&txn{tx: tx, now: l.now().UTC().Round(0)})
 	})
+}
+
+// noSpace makes a refusal of an error which says that the ledger's own disk is
+// full: that is for the caller to hear.
+func noSpace(err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return turn.RefuseFor(turn.NoSpace, err, "the disk that holds Deckhand's own records is full, so this call was not begun")
+	}
+	return err
 }
 
 func get[T record](t *txn, bucket []byte, key string) (T, bool, error) {

@@ -15,8 +15,8 @@ import (
 // Backend is what the gateway does with requests. Its methods may be called by
 // many goroutines, and again with the same arguments. Errors that are a
 // *turn.Refusal reach the shim with their code. The shim asks again after
-// turn.ShuttingDown, turn.InternalError and every error that is no refusal,
-// which is logged; any other refusal is final.
+// turn.ShuttingDown, turn.InternalError, turn.NoSpace and every error that is no
+// refusal, which is logged; any other refusal is final.
 type Backend interface {
 	// Authenticate refuses with Unauthorized if token is not the run's. A shim
 	// of a settled run is let in: it has to be told to end.
@@ -66,7 +66,7 @@ func (e Exit) run() turn.RunID  { return e.Run }
 func serve[Q request, A any](mux *http.ServeMux, b Backend, log *slog.Logger, path string, answer func(context.Context, Q) (A, error)) {
 	fail := func(w http.ResponseWriter, run turn.RunID, err error) {
 		refusal, ok := errors.AsType[*turn.Refusal](err)
-		if !ok || refusal.Code == turn.InternalError {
+		if !ok || refusal.Code == turn.InternalError || refusal.Code == turn.NoSpace {
 			log.Error("answer shim", "path", path, "run", run, "err", err)
 			w.WriteHeader(http.StatusInternalServerError)
 			return

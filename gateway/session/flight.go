@@ -22,6 +22,8 @@ type flight struct {
 	bytes  atomic.Int64 // produced so far
 	lines  atomic.Int64 // the same, of what a command printed
 	landed chan struct{}
+	// err, set before landed is closed, says that the receipt could not be stored.
+	err error
 }
 
 // printed takes note of what a command has printed so far.
@@ -96,6 +98,7 @@ func (v *live) land(a ledger.ActionRecord, f *flight, result turn.Result) {
 		// Without a receipt the action stays begun; the shim asks again and it
 		// begins again, or is settled as interrupted with the run.
 		v.e.cfg.Log.Error("store receipt", "action", a.ID, "err", err)
+		f.err = err
 	}
 	crash.At(crash.BeforeShimAnswer)
 }

@@ -202,6 +202,10 @@ func (e *Engine) Call(ctx context.Context, c link.Call) (link.CallResult, error)
 		if err := pause(ctx, f.landed, e.life); err != nil {
 			return link.CallResult{}, err
 		}
+		if f.err != nil {
+			// Not at once again: the shim asks after a while.
+			return link.CallResult{}, shimError(f.err)
+		}
 	}
 }
 
