@@ -27,15 +27,20 @@
 //
 // How a start goes, file by file: policy.go says what is allowed and refuses
 // what cannot be shown safely; bubblewrap_linux.go writes the arguments of
-// bwrap, with whole_linux.go for the whole system; launcher_linux.go starts it and speaks control_linux.go's protocol
-// with stage_linux.go, which uses confine_linux.go and seccomp_linux.go;
-// tree_linux.go waits and kills. canary_linux.go is the self-test.
+// bwrap, with whole_linux.go for the whole system; launcher_linux.go starts it
+// and speaks control_linux.go's protocol with stage_linux.go, which uses
+// confine_linux.go and seccomp_linux.go; tree_linux.go waits and kills.
+// selftest.go and canary.go are the self-test; package sandboxtest is the whole
+// table of what must not be possible.
 //
 // Not covered:
 //   - Contents reachable through a hard link that existed before.
 //   - In the base system, a FIFO or device inside a ReadOnly path below /tmp may
 //     be written to: the private /tmp is writable, and Landlock cannot take that
 //     back for a part of it. In the whole system such a /tmp takes no writes.
+//   - In the whole system, a file system that is mounted on the machine while a
+//     command runs: it gets into the command's view. Landlock keeps it from being
+//     written, but not modes and times from being changed.
 //   - A hidden file that a program outside replaces by another while a command
 //     runs: the kernel takes the cover away with the old one.
 //   - Processor, memory and disk use beyond the limits on /tmp, /dev/shm and

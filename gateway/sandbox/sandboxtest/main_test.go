@@ -60,7 +60,7 @@ func makeAttempts(where string, ids []string) int {
 }
 
 // lingers is longer than any test needs, and not for ever.
-const lingers = 2 * time.Minute
+const lingers = 10 * time.Minute
 
 // linger is a process that is only there. It ignores what asks it to end.
 func linger() {
