@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/signal"
 	"syscall"
@@ -27,6 +28,8 @@ func TestMain(m *testing.M) {
 			return
 		case "tree":
 			os.Exit(treeMain(os.Args[2], os.Args[3]))
+		case "listen":
+			os.Exit(listenMain())
 		case "launch":
 			os.Exit(launchMain(os.Args[2], os.Args[3]))
 		}
@@ -67,4 +70,21 @@ func linger() {
 	signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
 	io.WriteString(os.Stdout, ".")
 	time.Sleep(lingers)
+}
+
+// listenMain greets whoever connects, until it is killed.
+func listenMain() int {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 1
+	}
+	fmt.Println(l.Addr())
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return 1
+		}
+		c.Write([]byte("ahoy"))
+		c.Close()
+	}
 }
