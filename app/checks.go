@@ -23,6 +23,10 @@ func (d *doctor) version() check {
 }
 
 func (d *doctor) config() check {
+	if d.broken != nil {
+		return check{Name: "settings", Evidence: message(d.broken) + "; the other lines go by the defaults"}.
+			as(bad, "correct what it says; deckhand config --default shows a file with everything explained")
+	}
 	if d.settings.File == "" {
 		return ok("settings", "no settings file, all defaults")
 	}

@@ -26,7 +26,9 @@ var defaultConfig string
 type inputs struct {
 	env    map[string]string
 	config string // of --config
-	flags  map[string]string
+	// withoutFile reads no settings file.
+	withoutFile bool
+	flags       map[string]string
 }
 
 // environment makes a map of NAME=value; of duplicates the last counts, as in
@@ -48,8 +50,10 @@ func (in inputs) load() (Settings, error) {
 		p = defaultPlaces(home, func(name string) string { return in.env[name] })
 	}
 	s := defaultSettings(p)
-	if err := in.loadFile(&s, p.Config); err != nil {
-		return Settings{}, err
+	if !in.withoutFile {
+		if err := in.loadFile(&s, p.Config); err != nil {
+			return Settings{}, err
+		}
 	}
 	for _, def := range settings {
 		for _, name := range []string{def.older, def.env} {

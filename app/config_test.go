@@ -76,6 +76,7 @@ func TestEverySettingCanBeSetInTheFileAndInTheEnvironment(t *testing.T) {
 		MaxWait: 25 * time.Second, Hidden: []string{"/h1", "/h2"}, ReadOnly: []string{"/r"}, LogLevel: -4,
 		Approvals: map[turn.Profile]session.Policy{turn.DirectWrite: session.Ask, turn.WorktreeWrite: session.DenyAlways,
 			turn.ReadOnly: session.AskOnce}, WorktreeRoot: "/w",
+		Retention: session.Retention{Undo: 36 * time.Hour, UndoBytes: 5 << 20, Homes: 2 * day, Caches: 3 * day},
 	}
 	file := settingsFile(t, `
 state_dir = "/s"
@@ -100,6 +101,11 @@ worktree_write = "deny"
 read_only = "ask_once"
 [worktrees]
 root = "/w/"
+[retention]
+undo = "36h"
+undo_mib = 5
+claude_homes = "2d"
+command_caches = "72h"
 [log]
 level = "debug"
 `)
@@ -108,7 +114,8 @@ level = "debug"
 		"DECKHAND_PUBLIC_HOSTS": "a.example,b.example", "DECKHAND_LEASE": "1h30m", "DECKHAND_MAX_LIVE": "3",
 		"DECKHAND_TURN_BUDGET_BYTES": "10000", "DECKHAND_MAX_WAIT": "25s", "DECKHAND_HIDDEN": "/h1:/h2",
 		"DECKHAND_READ_ONLY": "/r", "DECKHAND_LOG_LEVEL": "debug", "DECKHAND_APPROVAL_DIRECT_WRITE": "ask",
-		"DECKHAND_APPROVAL_WORKTREE_WRITE": "deny", "DECKHAND_APPROVAL_READ_ONLY": "ask_once", "DECKHAND_WORKTREES": "/w"}
+		"DECKHAND_APPROVAL_WORKTREE_WRITE": "deny", "DECKHAND_APPROVAL_READ_ONLY": "ask_once", "DECKHAND_WORKTREES": "/w",
+		"DECKHAND_KEEP_UNDO": "36h", "DECKHAND_KEEP_UNDO_MIB": "5", "DECKHAND_KEEP_CLAUDE_HOMES": "48h", "DECKHAND_KEEP_COMMAND_CACHES": "3d"}
 	for name, in := range map[string]inputs{"file": {config: file, env: map[string]string{}}, "environment": {env: env}} {
 		got, err := in.load()
 		if err != nil {
@@ -151,6 +158,8 @@ func TestAWrongSettingIsAnErrorThatNamesItsPlace(t *testing.T) {
 		{"policy", "[approval]\ndirect_write = \"always\"\n", ":2: approval.direct_write: \"always\" is none of ask_once, ask, notify and deny"},
 		{"no policy", "[approval]\nread_only = \"\"\n", ":2: approval.read_only: \"\" is none of"},
 		{"profile", "[approval]\nwrite = \"ask\"\n", ":2: approval.write: there is no such setting"},
+		{"retention too short", "[retention]\nundo = \"10m\"\n", ":2: retention.undo: 10m0s is not from 1h to 3650d"},
+		{"no age", "[retention]\nclaude_homes = \"-1d\"\n", `:2: retention.claude_homes: "-1d" is not a duration`},
 		{"level", "[log]\nlevel = \"loud\"\n", ":2: log.level: \"loud\" is none of"},
 		{"broken file", "[session]\nlease = \n", ":2:"},
 		{"a key twice", "claude = \"/a\"\nclaude = \"/b\"\n", ":2:"},

@@ -25,11 +25,15 @@ The exit code is 0 if nothing is wrong.`,
   deckhand doctor --json`,
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := a.load(cmd)
-			if err != nil {
-				return err
+			s, broken := a.load(cmd)
+			if broken != nil {
+				// The other checks go by everything but the file.
+				var err error
+				if s, err = a.loadWithoutFile(cmd); err != nil {
+					return broken
+				}
 			}
-			d := &doctor{app: a, settings: s, ledger: ledger}
+			d := &doctor{app: a, settings: s, broken: broken, ledger: ledger}
 			return a.printChecks(d.checks(cmd.Context()))
 		},
 	}
@@ -73,7 +77,9 @@ func (c check) as(v verdict, remedy string, args ...any) check {
 type doctor struct {
 	*app
 	settings Settings
-	ledger   bool
+	// broken is why the settings file could not be read, nil if it could.
+	broken error
+	ledger bool
 
 	// Set by the check of the gateway: what it said of itself, or why it said
 	// nothing.

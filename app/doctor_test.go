@@ -181,3 +181,17 @@ func TestTheProbeWantsExactlyTheSixTools(t *testing.T) {
 		other.Close()
 	}
 }
+
+func TestABrokenSettingsFileIsOneFailedCheck(t *testing.T) {
+	w := newWorld(t)
+	w.env = append(w.env, "DECKHAND_BUBBLEWRAP="+filepath.Join(w.home, "none"), "DECKHAND_CONFIG="+settingsFile(t, "[session]\nlease = 5\n"))
+	rows, r := w.doctor()
+	w.expect(rows, map[string]verdict{"settings": bad, "state directory": good})
+	if e := rows["settings"].Evidence; r.code != exitFailed || !strings.Contains(e, "session.lease: want a string") {
+		t.Errorf("settings: %s", e)
+	}
+	w.env = append(w.env, "DECKHAND_LEASE=soon")
+	if r := w.run("doctor"); r.code != exitUsage {
+		t.Errorf("a wrong variable: %+v", r)
+	}
+}

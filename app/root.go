@@ -121,8 +121,13 @@ func (a *app) withJSON(cmd *cobra.Command) *cobra.Command {
 }
 
 // load reads the settings as the flags of cmd change them.
-func (a *app) load(cmd *cobra.Command) (Settings, error) {
-	in := inputs{env: a.env, config: a.config, flags: map[string]string{}}
+func (a *app) load(cmd *cobra.Command) (Settings, error) { return a.loadFrom(cmd, false) }
+
+// loadWithoutFile is load as if there were no settings file.
+func (a *app) loadWithoutFile(cmd *cobra.Command) (Settings, error) { return a.loadFrom(cmd, true) }
+
+func (a *app) loadFrom(cmd *cobra.Command, withoutFile bool) (Settings, error) {
+	in := inputs{env: a.env, config: a.config, withoutFile: withoutFile, flags: map[string]string{}}
 	for _, s := range settings {
 		f := cmd.Flags().Lookup(s.flag)
 		if s.flag == "" || f == nil || !f.Changed {

@@ -40,6 +40,9 @@ type Settings struct {
 	// WorktreeRoot is where the worktrees of sessions are made.
 	WorktreeRoot string
 
+	// Retention says how long what piles up is kept.
+	Retention session.Retention
+
 	LogLevel slog.Level
 
 	// File is the settings file that was read, "" if there was none.
@@ -59,6 +62,7 @@ func defaultSettings(p places) Settings {
 		MaxWait:         40 * time.Second,
 		Approvals:       defaultApprovals(),
 		WorktreeRoot:    p.Worktrees,
+		Retention:       session.Retention{Undo: 30 * day, UndoBytes: 2 << 30, Homes: 30 * day, Caches: 7 * day},
 		from:            map[string]string{},
 	}
 }
@@ -156,6 +160,27 @@ var settings = []setting{
 		kind: text,
 		set:  absolutePath(func(s *Settings) *string { return &s.WorktreeRoot }),
 		get:  func(s Settings) string { return s.WorktreeRoot }},
+	{key: "retention.undo", env: "DECKHAND_KEEP_UNDO",
+		kind: text,
+		set:  days(func(s *Settings) *time.Duration { return &s.Retention.Undo }),
+		get:  func(s Settings) string { return age(s.Retention.Undo) }},
+	{key: "retention.undo_mib", env: "DECKHAND_KEEP_UNDO_MIB",
+		kind: number,
+		set: func(s *Settings, v []string) error {
+			var mib int
+			err := count(func(*Settings) *int { return &mib }, 1, 1<<20)(s, v)
+			s.Retention.UndoBytes = int64(mib) << 20
+			return err
+		},
+		get: func(s Settings) string { return strconv.FormatInt(s.Retention.UndoBytes>>20, 10) }},
+	{key: "retention.claude_homes", env: "DECKHAND_KEEP_CLAUDE_HOMES",
+		kind: text,
+		set:  days(func(s *Settings) *time.Duration { return &s.Retention.Homes }),
+		get:  func(s Settings) string { return age(s.Retention.Homes) }},
+	{key: "retention.command_caches", env: "DECKHAND_KEEP_COMMAND_CACHES",
+		kind: text,
+		set:  days(func(s *Settings) *time.Duration { return &s.Retention.Caches }),
+		get:  func(s Settings) string { return age(s.Retention.Caches) }},
 	{key: "log.level", env: "DECKHAND_LOG_LEVEL", flag: "log-level",
 		usage: "debug, info, warn or error", kind: text,
 		set: func(s *Settings, v []string) error {
@@ -286,6 +311,48 @@ func span(field func(*Settings) *time.Duration, low, high time.Duration) func(*S
 		*field(s) = d
 		return nil
 	}
+}
+
+const day = 24 * time.Hour
+
+// maxAge is the longest that a retention can be.
+const maxAge = 3650 * day
+
+// days takes a retention: at least an hour.
+func days(field func(*Settings) *time.Duration) func(*Settings, []string) error {
+	return func(s *Settings, v []string) error {
+		d, err := parseAge(v[0])
+		if err != nil {
+			return err
+		}
+		if d < time.Hour || d > maxAge {
+			return fmt.Errorf("%s is not from 1h to %s", age(d), age(maxAge))
+		}
+		*field(s) = d
+		return nil
+	}
+}
+
+// parseAge reads a duration that may be in days.
+func parseAge(text string) (time.Duration, error) {
+	if n, ok := strings.CutSuffix(text, "d"); ok {
+		if whole, err := strconv.ParseUint(n, 10, 16); err == nil {
+			return time.Duration(whole) * day, nil
+		}
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return 0, fmt.Errorf("%q is not a duration like 30d or 12h", text)
+	}
+	return d, nil
+}
+
+// age writes a duration as parseAge reads it.
+func age(d time.Duration) string {
+	if d%day == 0 {
+		return fmt.Sprintf("%dd", d/day)
+	}
+	return d.String()
 }
 
 func count(field func(*Settings) *int, low, high int) func(*Settings, []string) error {

@@ -19,7 +19,7 @@ func (a *app) gatewayConfig(s Settings) (gateway.Config, error) {
 		Self: self, Claude: s.Claude, Bubblewrap: s.Bubblewrap, Version: version(),
 		LeaseDuration: s.Lease, MaxLive: s.MaxLive, TurnBudget: s.TurnBudget, MaxWait: s.MaxWait,
 		PublicHosts: s.PublicHosts, Hidden: s.Hidden, ReadOnly: s.ReadOnly, Search: a.search(),
-		Approvals: s.Approvals, WorktreeRoot: s.WorktreeRoot, Environ: a.env,
+		Retention: &s.Retention, Approvals: s.Approvals, WorktreeRoot: s.WorktreeRoot, Environ: a.env,
 		CacheDir: defaultPlaces(a.env["HOME"], func(name string) string { return a.env[name] }).Caches,
 	}
 	if s.File != "" {

@@ -54,6 +54,8 @@ type Config struct {
 	// CacheDir is where commands of sessions may write, each session in a folder
 	// of its own: absolute and without blanks.
 	CacheDir string
+	// Retention says how long what piles up is kept; nil keeps everything.
+	Retention *session.Retention
 	// Environ are the variables of this process. What commands get of them is
 	// decided in package command.
 	Environ map[string]string

@@ -131,6 +131,8 @@ func (g *Gateway) newEngine(ctx context.Context, p places, paths *protected.Path
 		WorktreeRoot:   g.cfg.WorktreeRoot,
 		Policies:       g.cfg.Approvals,
 		CheckDirectory: checkDirectory(paths),
+		Retention:      g.cfg.Retention,
+		Caches:         g.cfg.CacheDir,
 		Limits:         session.Limits{LeaseFor: g.cfg.LeaseDuration, MaxLive: g.cfg.MaxLive, TurnBudget: g.cfg.TurnBudget},
 		Log:            g.cfg.Log,
 	})

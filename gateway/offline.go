@@ -20,6 +20,7 @@ func OpenEngine(ctx context.Context, cfg Config) (*session.Engine, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
+	cfg.Retention = nil // a gateway's to do
 	p := placesOf(cfg.StateDir)
 	if _, err := os.Stat(p.ledger()); err != nil {
 		return nil, fmt.Errorf("open ledger: %w", err)

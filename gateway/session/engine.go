@@ -39,7 +39,8 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Config is what an Engine stands on. Every field but Limits is required.
+// Config is what an Engine stands on. Every field but Limits and Retention is
+// required.
 type Config struct {
 	// OpenLedger opens the ledger with the given OnCommit.
 	OpenLedger func(onCommit func(turn.SessionID)) (*ledger.Ledger, error)
@@ -60,7 +61,11 @@ type Config struct {
 	// Policies are the user's; a profile that is missing has its default.
 	Policies map[turn.Profile]Policy
 	Limits   Limits
-	Log      *slog.Logger
+	// Retention says what is removed at the start and once a day; nil removes
+	// nothing. Caches is the folder of what commands write, a folder a session.
+	Retention *Retention
+	Caches    string
+	Log       *slog.Logger
 }
 
 // Engine drives every session. Its methods may be called concurrently.
@@ -74,6 +79,10 @@ type Engine struct {
 	// actions are the goroutines of actions under way. Close waits for them
 	// only as long as their runs do: one may hang in a file system for good.
 	actions sync.WaitGroup
+
+	// folders is held shared while a run's home is prepared, and alone while a
+	// folder of a session without a run is taken away.
+	folders sync.RWMutex
 
 	// mu guards lives. See the package comment for the lock order.
 	mu     sync.Mutex
@@ -106,6 +115,9 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 		return nil, errors.Join(err, e.Close())
 	}
 	e.work.Go(e.sweepLeases)
+	if cfg.Retention != nil {
+		e.work.Go(e.sweepDaily)
+	}
 	return e, nil
 }
 

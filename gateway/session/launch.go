@@ -59,7 +59,9 @@ func (e *Engine) spawn(s ledger.SessionRecord, r ledger.RunRecord) (*runner.Hand
 				Name: tool.Name, Description: tool.Description, InputSchema: tool.InputSchema, ReadOnly: tool.ReadOnly})
 		}
 	}
+	e.folders.RLock()
 	handle, err := e.cfg.Runner.Start(e.life, spec)
+	e.folders.RUnlock()
 	if err != nil {
 		return nil, fmt.Errorf("start shim: %w", err)
 	}

@@ -200,7 +200,11 @@ func (e *Engine) settleRun(run turn.RunID) error {
 		return err
 	}
 	r, _, err := e.ledger.Run(run)
-	if err != nil && !errors.Is(err, ledger.ErrRunSettled) {
+	if errors.Is(err, ledger.ErrRunSettled) {
+		// It ended, and its session was removed, before its folder was.
+		return e.cfg.Runner.Remove(run)
+	}
+	if err != nil {
 		return err
 	}
 	if err := e.resolve(run, func(turn.ActionID) bool { return false }); err != nil && !errors.Is(err, ledger.ErrRunSettled) {
