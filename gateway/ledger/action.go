@@ -80,7 +80,7 @@ func (l *Ledger) Finish(id turn.ActionID, result turn.Result) (ActionRecord, err
 	}
 	l.naming.RLock()
 	defer l.naming.RUnlock()
-	text, err := l.putBody(result.Text)
+	text, err := l.putBody([]byte(result.Text))
 	if err != nil {
 		return ActionRecord{}, err
 	}

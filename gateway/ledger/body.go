@@ -36,20 +36,20 @@ func (b Body) Digest() string {
 	return b.SHA256
 }
 
-func digest(text string) string {
+func digest[T string | []byte](text T) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
 
 // putBody makes text durable, so that a transaction may name it afterwards. The
 // verb holds l.naming, shared, around both.
-func (l *Ledger) putBody(text string) (Body, error) {
-	if text == "" {
+func (l *Ledger) putBody(text []byte) (Body, error) {
+	if len(text) == 0 {
 		return Body{}, nil
 	}
 	b := Body{SHA256: digest(text), Bytes: int64(len(text))}
-	if len(text) <= maxInline && utf8.ValidString(text) {
-		b.Inline = text
+	if len(text) <= maxInline && utf8.Valid(text) {
+		b.Inline = string(text)
 		return b, nil
 	}
 	path := l.bodyPath(b)
@@ -62,7 +62,7 @@ func (l *Ledger) putBody(text string) (Body, error) {
 		// Whoever wrote it may have been stopped before the folder was synced.
 		return b, atomicfile.SyncDir(l.bodies)
 	}
-	if err := atomicfile.WriteFile(path, []byte(text), 0o600); err != nil {
+	if err := atomicfile.WriteFile(path, text, 0o600); err != nil {
 		return Body{}, noSpace(fmt.Errorf("store body: %w", err))
 	}
 	return b, nil
@@ -78,7 +78,7 @@ func (l *Ledger) Text(b Body) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read body: %w", err)
 	}
-	if got := digest(string(data)); got != b.SHA256 {
+	if got := digest(data); got != b.SHA256 {
 		return "", fmt.Errorf("read body %s: the file has the hash %s", b.SHA256, got)
 	}
 	return string(data), nil

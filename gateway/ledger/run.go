@@ -79,7 +79,7 @@ type End struct {
 func (l *Ledger) EndRun(id turn.RunID, end End) (SessionRecord, error) {
 	l.naming.RLock()
 	defer l.naming.RUnlock()
-	changes, err := l.putBody(end.Changes)
+	changes, err := l.putBody([]byte(end.Changes))
 	if err != nil {
 		return SessionRecord{}, err
 	}

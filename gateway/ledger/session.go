@@ -43,7 +43,7 @@ type StartInput struct {
 func (l *Ledger) Start(in StartInput) (Effect, error) {
 	l.naming.RLock()
 	defer l.naming.RUnlock()
-	prompt, err := l.putBody(in.Prompt)
+	prompt, err := l.putBody([]byte(in.Prompt))
 	if err != nil {
 		return Effect{}, err
 	}
@@ -108,7 +108,7 @@ type ContinueInput struct {
 func (l *Ledger) Continue(in ContinueInput) (Effect, error) {
 	l.naming.RLock()
 	defer l.naming.RUnlock()
-	prompt, err := l.putBody(in.Prompt)
+	prompt, err := l.putBody([]byte(in.Prompt))
 	if err != nil {
 		return Effect{}, err
 	}

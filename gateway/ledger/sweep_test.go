@@ -21,7 +21,7 @@ func TestWhatIsStoredDuringASweepStays(t *testing.T) {
 		}
 	}()
 	text := strings.Repeat("again ", 1000)
-	body, err := l.putBody(text)
+	body, err := l.putBody([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

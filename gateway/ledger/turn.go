@@ -111,13 +111,13 @@ type ReplyInput struct {
 func (l *Ledger) Reply(in ReplyInput) (Effect, error) {
 	l.naming.RLock()
 	defer l.naming.RUnlock()
-	text, err := l.putBody(in.Text)
+	text, err := l.putBody([]byte(in.Text))
 	if err != nil {
 		return Effect{}, err
 	}
 	arguments := make([]Body, len(in.Calls))
 	for i, c := range in.Calls {
-		if arguments[i], err = l.putBody(string(c.Arguments)); err != nil {
+		if arguments[i], err = l.putBody(c.Arguments); err != nil {
 			return Effect{}, err
 		}
 	}

@@ -15,7 +15,7 @@ import (
 func (l *Ledger) Prepare(id turn.ActionID, intent turn.WriteIntent, before []byte) error {
 	l.naming.RLock()
 	defer l.naming.RUnlock()
-	body, err := l.putBody(string(before))
+	body, err := l.putBody(before)
 	if err != nil {
 		return err
 	}
