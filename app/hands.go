@@ -21,6 +21,7 @@ type hands interface {
 	admin.Undo
 	admin.Trusts
 	admin.Worktrees
+	admin.Pruner
 }
 
 var (

@@ -18,6 +18,6 @@ func program() int {
 	defer stop()
 	// The first signal asks for the end; the second one does not ask.
 	context.AfterFunc(ctx, stop)
-	stdio := Stdio{Out: os.Stdout, Err: os.Stderr}
+	stdio := Stdio{Out: os.Stdout, Err: os.Stderr, In: os.Stdin}
 	return report(stdio, run(ctx, os.Args[1:], os.Environ(), stdio))
 }

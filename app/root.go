@@ -96,7 +96,7 @@ tray; "deckhand serve" runs the gateway alone.`,
 	serveFlags(root, true)
 	root.AddCommand(serve, a.demoCommand(), a.claudeCommand(), a.shimCommand(),
 		a.sessionsCommand(), a.showCommand(), a.logCommand(), a.doctorCommand(), a.protectedCommand(), a.configCommand(), a.versionCommand(),
-		a.approveCommand(), a.denyCommand(), a.undoCommand(), a.trustCommand(), a.worktreesCommand(),
+		a.approveCommand(), a.denyCommand(), a.undoCommand(), a.trustCommand(), a.worktreesCommand(), a.pruneCommand(),
 		a.pauseCommand(), a.resumeCommand(), a.askCommand(), a.awakeCommand(), a.loginCommand(), a.quitCommand(),
 		a.stopCommand(), a.recoverCommand(), a.promptCommand(), a.tokenCommand())
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {

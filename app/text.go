@@ -11,12 +11,16 @@ import (
 	"deckhand/tray"
 )
 
-// Stdio is where a run prints.
-type Stdio struct{ Out, Err io.Writer }
+// Stdio is where a run prints, and reads what a person answers.
+type Stdio struct {
+	Out, Err io.Writer
+	// In is where a person answers, nil if nobody can.
+	In io.Reader
+}
 
-// isTerminal reports whether w is a terminal.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+// isTerminal reports whether an input or output is a terminal.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
 	return ok && terminal(f.Fd())
 }
 

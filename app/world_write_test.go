@@ -177,3 +177,8 @@ func sampleWrites(e *engine, home string) {
 	oldest := &e.written[sesLost][maxWritesShown+1]
 	oldest.At, oldest.Forgotten = noon.Add(-31*24*time.Hour), noon.Add(-24*time.Hour)
 }
+
+func (e *engine) Prune(_ context.Context, targets []session.PruneTarget, dryRun bool) (session.PruneReport, error) {
+	e.ask("prune %d %t", len(targets), dryRun)
+	return session.PruneReport{DryRun: dryRun, Pruned: targets, Kept: []session.PruneKept{}}, nil
+}

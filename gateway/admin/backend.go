@@ -39,6 +39,12 @@ type Backend interface {
 	Undo
 	Trusts
 	Worktrees
+	Pruner
+}
+
+// Pruner removes sessions for good.
+type Pruner interface {
+	Prune(ctx context.Context, targets []session.PruneTarget, dryRun bool) (session.PruneReport, error)
 }
 
 // Undo takes writes back. A running gateway offers it, and so does an engine

@@ -103,6 +103,8 @@ func (s *Server) Handler() http.Handler {
 		routeTrusts: s.trusts,
 		routeRevoke: s.revokeTrust,
 
+		routePrune: s.prune,
+
 		routeWorktrees: s.worktrees,
 		routeDiff:      s.diff,
 		routeApply:     s.apply,

@@ -47,6 +47,8 @@ const (
 	routeTrusts = "GET /v1/trusts"
 	routeRevoke = "POST /v1/trusts/revoke"
 
+	routePrune = "POST /v1/prune"
+
 	routeWorktrees = "GET /v1/worktrees"
 	routeDiff      = "GET /v1/sessions/{id}/worktree/diff"
 	routePatch     = "GET /v1/sessions/{id}/worktree/patch"

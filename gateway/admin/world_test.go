@@ -306,3 +306,8 @@ func newWorld(t *testing.T) *world {
 	}
 	return w
 }
+
+func (e *engine) Prune(_ context.Context, targets []session.PruneTarget, dryRun bool) (session.PruneReport, error) {
+	e.ask("prune %d %t", len(targets), dryRun)
+	return session.PruneReport{DryRun: dryRun, Pruned: targets, Kept: []session.PruneKept{}}, nil
+}
