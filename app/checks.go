@@ -46,6 +46,26 @@ func (d *doctor) state() check {
 	return ok(name, "%s, open to you alone", dir)
 }
 
+// room says how much of the disk everything takes that is kept.
+func (d *doctor) room(ctx context.Context) check {
+	const name = "disk"
+	cfg, err := d.gatewayConfig(d.settings)
+	if err != nil {
+		return check{Name: name, Evidence: message(err)}.as(worry, "%s", hintOf(err))
+	}
+	rooms, err := gateway.Usage(ctx, cfg)
+	if err != nil {
+		return check{Name: name, Evidence: message(err)}.as(worry, "see that these folders can be read")
+	}
+	c := check{Name: name, Verdict: good, Rooms: rooms}
+	var parts []string
+	for _, r := range rooms {
+		parts = append(parts, r.Name+" "+size(r.Bytes))
+	}
+	c.Evidence = strings.Join(parts, ", ") + "; deckhand prune removes old sessions"
+	return c
+}
+
 // sandbox starts the canaries in a sandbox of its own, whether or not a gateway
 // runs.
 func (d *doctor) sandbox(ctx context.Context) check {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"deckhand/gateway"
 	"deckhand/gateway/admin"
 )
 
@@ -61,6 +62,8 @@ type check struct {
 	// Evidence is what was seen, Remedy what cures it.
 	Evidence string `json:"evidence"`
 	Remedy   string `json:"remedy,omitempty"`
+	// Rooms are the numbers behind the evidence about the disk.
+	Rooms []gateway.Room `json:"rooms,omitempty"`
 }
 
 func ok(name, format string, args ...any) check {
@@ -89,7 +92,7 @@ type doctor struct {
 }
 
 func (d *doctor) checks(ctx context.Context) []check {
-	checks := []check{d.version(), d.config(), d.claude(), d.sandbox(ctx), d.state(), d.gateway(ctx), d.endpoint(ctx), d.chatGPT()}
+	checks := []check{d.version(), d.config(), d.claude(), d.sandbox(ctx), d.state(), d.room(ctx), d.gateway(ctx), d.endpoint(ctx), d.chatGPT()}
 	if d.ledger {
 		checks = append(checks, d.records(ctx))
 	}

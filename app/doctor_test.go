@@ -195,3 +195,29 @@ func TestABrokenSettingsFileIsOneFailedCheck(t *testing.T) {
 		t.Errorf("a wrong variable: %+v", r)
 	}
 }
+
+func TestTheDoctorSaysHowMuchRoomIsTaken(t *testing.T) {
+	w := newWorld(t)
+	home := filepath.Join(w.state, "private", "homes", "ses_a")
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"one", "two"} {
+		if err := os.WriteFile(filepath.Join(home, name), make([]byte, 1000), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("/usr", filepath.Join(home, "link")); err != nil {
+		t.Fatal(err)
+	}
+	rows, _ := w.doctor()
+	d := rows["disk"]
+	if d.Verdict != good || !strings.Contains(d.Evidence, "homes of Claude Code 2.0 KiB, caches of commands 0 B, worktrees 0 B") {
+		t.Errorf("disk: %+v", d)
+	}
+	for _, r := range d.Rooms {
+		if r.Name == "homes of Claude Code" && r.Bytes != 2000 {
+			t.Errorf("%+v", r)
+		}
+	}
+}

@@ -93,26 +93,6 @@ func isBodyName(name string) bool {
 
 func (l *Ledger) bodyPath(b Body) string { return filepath.Join(l.bodies, b.SHA256) }
 
-// bodyBytes is the size of all body files.
-func (l *Ledger) bodyBytes() (int64, error) {
-	files, err := os.ReadDir(l.bodies)
-	if err != nil {
-		return 0, fmt.Errorf("list bodies: %w", err)
-	}
-	var total int64
-	for _, f := range files {
-		info, err := f.Info()
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // swept meanwhile
-		}
-		if err != nil {
-			return 0, fmt.Errorf("look at body: %w", err)
-		}
-		total += info.Size()
-	}
-	return total, nil
-}
-
 // Sweep removes body files that no record names: what a crash between writing a
 // body and naming it left, and what records named that are gone or have
 // forgotten it. It returns how many. Verbs may go on meanwhile, and no body that

@@ -225,16 +225,6 @@ func (l *Ledger) initialize(readOnly bool) error {
 // Close waits for verbs under way and closes the file.
 func (l *Ledger) Close() error { return l.db.Close() }
 
-// fileBytes returns the size of the database file, and how much of it is free.
-func (l *Ledger) fileBytes() (size, free int64, err error) {
-	info, err := os.Stat(l.db.Path())
-	if err != nil {
-		return 0, 0, fmt.Errorf("look at ledger: %w", err)
-	}
-	stats := l.db.Stats()
-	return info.Size(), int64(stats.FreePageN+stats.PendingPageN) * int64(l.db.Info().PageSize), nil
-}
-
 // txn is one transaction with the few operations that verbs are made of.
 type txn struct {
 	tx  *bolt.Tx

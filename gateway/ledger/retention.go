@@ -163,29 +163,3 @@ func (l *Ledger) forget(writes []turn.ActionID) (int, error) {
 	})
 	return forgotten, err
 }
-
-// Usage is how much room the ledger takes, in bytes.
-type Usage struct {
-	// Records is the database file, Free the part of it that is to be used again.
-	Records, Free int64
-	// Bodies are all body files, Before the content from before writes that is
-	// kept for undo, most of it in such files.
-	Bodies, Before int64
-}
-
-// Usage looks how much room the ledger takes.
-func (l *Ledger) Usage() (Usage, error) {
-	var u Usage
-	kept, err := l.contents()
-	if err != nil {
-		return u, err
-	}
-	for _, c := range kept {
-		u.Before += c.bytes
-	}
-	if u.Bodies, err = l.bodyBytes(); err != nil {
-		return u, err
-	}
-	u.Records, u.Free, err = l.fileBytes()
-	return u, err
-}
