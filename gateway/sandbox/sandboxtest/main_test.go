@@ -67,7 +67,7 @@ const lingers = 10 * time.Minute
 
 // linger is a process that is only there. It ignores what asks it to end.
 func linger() {
-	signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
+	ignoreSignals()
 	io.WriteString(os.Stdout, ".")
 	time.Sleep(lingers)
 }
@@ -88,3 +88,6 @@ func listenMain() int {
 		c.Close()
 	}
 }
+
+// ignoreSignals takes no signal that asks for an end.
+func ignoreSignals() { signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT) }

@@ -42,6 +42,9 @@ func treeMain(kind, dir string) int {
 		fmt.Fprintln(os.Stdout, err)
 		return 1
 	}
+	if stay {
+		ignoreSignals() // before anybody hears that it is ready
+	}
 	fmt.Fprintln(os.Stdout, "ready")
 	if stay {
 		linger()
