@@ -44,7 +44,7 @@ demo: setup build ## Show the main job on a sample project, or on DIR=/some/proj
 
 test: setup-test build lint ## Do everything that has to pass before a change goes in
 	@echo "test: go test -race ./..."
-	@$(TESTENV) go test -race -timeout 12m ./...
+	@$(TESTENV) go test -race -timeout 20m ./...
 
 # The suites that drive an installed Claude Code through one job. "make test" has
 # them too.

@@ -91,6 +91,10 @@ func TestAPersonAnswersAndTakesBackInTheMenu(t *testing.T) {
 		}
 	}
 	desk.Click("◆ writer", "Approve")
+	rig.Await(t, "the session to be approved", func() bool {
+		answer, err := s.Status(t.Context(), 0)
+		return err == nil && answer.Status != "awaiting_approval"
+	})
 	s.Turn()
 	if r := s.One("Write", map[string]any{"file_path": "kept.txt", "content": "after\n"}); r.Outcome != "ok" {
 		t.Fatalf("write: %s %s", r.Receipt.Code, r.Text)
