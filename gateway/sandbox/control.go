@@ -9,6 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// task is the command that a plan is for.
+type task struct {
+	Path string   `json:"path"`
+	Args []string `json:"args"`
+	Env  []string `json:"env"`
+	Dir  string   `json:"dir"`
+}
+
 // order is what the launcher says after the plan.
 type order string
 

@@ -27,10 +27,7 @@ const (
 
 // plan is what the stage has to do.
 type plan struct {
-	Path string   `json:"path"`
-	Args []string `json:"args"`
-	Env  []string `json:"env"`
-	Dir  string   `json:"dir"`
+	task
 	// Processes is how many processes the user may have.
 	Processes uint64 `json:"processes"`
 }

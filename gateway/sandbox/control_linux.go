@@ -35,10 +35,7 @@ const (
 
 // plan is what the stage has to do.
 type plan struct {
-	Path string   `json:"path"`
-	Args []string `json:"args"`
-	Env  []string `json:"env"`
-	Dir  string   `json:"dir"`
+	task
 	// Writable are the directories below which anything may be written.
 	Writable []string `json:"writable"`
 	Loopback bool     `json:"loopback"`

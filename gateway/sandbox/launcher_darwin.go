@@ -179,7 +179,7 @@ func (t *tied) handshake(c Command) error {
 	if err != nil {
 		return fmt.Errorf("count processes: %w", err)
 	}
-	if err := encode(t.orders, plan{Path: c.Path, Args: c.Args, Env: c.Env, Dir: c.Dir, Processes: processes}); err != nil {
+	if err := encode(t.orders, plan{task: task{c.Path, c.Args, c.Env, c.Dir}, Processes: processes}); err != nil {
 		return fmt.Errorf("send plan: %w", err)
 	}
 	var r ready

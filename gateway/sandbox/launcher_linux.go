@@ -192,7 +192,7 @@ func (w *wrapper) handshake(p Policy, writable []string, c Command, addr string)
 	if err != nil {
 		return nil, fmt.Errorf("read own namespaces: %w", err)
 	}
-	todo := plan{Path: c.Path, Args: c.Args, Env: c.Env, Dir: c.Dir,
+	todo := plan{task: task{c.Path, c.Args, c.Env, c.Dir},
 		Writable: writable, Loopback: p.Network == PrivateLoopback, Listen: p.Listen, Outside: outside}
 	if err := encode(w.control, todo); err != nil {
 		return nil, fmt.Errorf("send plan: %w", err)

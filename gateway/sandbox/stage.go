@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Stage is the hidden subcommand that is the first process of a sandbox, and,
@@ -28,4 +31,23 @@ func Stage(args []string) int {
 		return 2
 	}
 	return 0
+}
+
+// start runs the command with exactly its own environment and three
+// descriptors. What the stage was confined to it inherits.
+func start(t task) (pid int, err error) {
+	pid, err = syscall.ForkExec(t.Path, append([]string{t.Path}, t.Args...), &syscall.ProcAttr{
+		Dir:   t.Dir,
+		Env:   t.Env,
+		Files: []uintptr{stdinFD, stdoutFD, stderrFD},
+		Sys:   &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		return 0, fmt.Errorf("start %s in %s: %w", t.Path, t.Dir, err)
+	}
+	// A pipe must end when the command closes it, not when the stage does.
+	for _, fd := range []int{stdinFD, stdoutFD, stderrFD} {
+		unix.Close(fd)
+	}
+	return pid, nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -42,7 +41,7 @@ func stage() error {
 	// the stage is killed, the launcher ends the tree. Caught signals, unlike
 	// ignored ones, are not handed on to the command.
 	signal.Notify(make(chan os.Signal, 1))
-	pid, err := start(todo)
+	pid, err := start(todo.task)
 	if err != nil {
 		return encode(reports, report{Failure: err.Error()})
 	}
@@ -72,25 +71,6 @@ func limit(processes uint64) error {
 		}
 	}
 	return nil
-}
-
-// start runs the command with exactly its own environment and three
-// descriptors. The profile and the limits it inherits.
-func start(todo plan) (pid int, err error) {
-	pid, err = syscall.ForkExec(todo.Path, append([]string{todo.Path}, todo.Args...), &syscall.ProcAttr{
-		Dir:   todo.Dir,
-		Env:   todo.Env,
-		Files: []uintptr{stdinFD, stdoutFD, stderrFD},
-		Sys:   &syscall.SysProcAttr{Setsid: true},
-	})
-	if err != nil {
-		return 0, fmt.Errorf("start %s in %s: %w", todo.Path, todo.Dir, err)
-	}
-	// A pipe must end when the command closes it, not when the stage does.
-	for _, fd := range []int{stdinFD, stdoutFD, stderrFD} {
-		unix.Close(fd)
-	}
-	return pid, nil
 }
 
 // obey carries out orders until the launcher is gone or wants an end.

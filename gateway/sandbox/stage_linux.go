@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -58,7 +57,7 @@ func stage() error {
 	if err := orders.Decode(&o); err != nil || o != orderGo {
 		return fmt.Errorf("wait for go: %q: %w", o, err)
 	}
-	pid, err := start(todo)
+	pid, err := start(todo.task)
 	if err != nil {
 		return encode(conn, report{Failure: err.Error()})
 	}
@@ -86,25 +85,6 @@ func listen(port int) (*os.File, error) {
 		return nil, fmt.Errorf("listen on 127.0.0.1:%d: %w", port, err)
 	}
 	return f, nil
-}
-
-// start runs the command with exactly its own environment and three
-// descriptors. What the stage was confined to it inherits.
-func start(todo plan) (pid int, err error) {
-	pid, err = syscall.ForkExec(todo.Path, append([]string{todo.Path}, todo.Args...), &syscall.ProcAttr{
-		Dir:   todo.Dir,
-		Env:   todo.Env,
-		Files: []uintptr{stdinFD, stdoutFD, stderrFD},
-		Sys:   &syscall.SysProcAttr{Setsid: true},
-	})
-	if err != nil {
-		return 0, fmt.Errorf("start %s in %s: %w", todo.Path, todo.Dir, err)
-	}
-	// A pipe must end when the command closes it, not when the stage does.
-	for _, fd := range []int{stdinFD, stdoutFD, stderrFD} {
-		unix.Close(fd)
-	}
-	return pid, nil
 }
 
 // obey carries out orders until the launcher is gone; then pid 1 ends, and
