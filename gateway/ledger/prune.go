@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 
 	"deckhand/gateway/turn"
@@ -183,15 +184,25 @@ func (t *txn) removeRuns(s SessionRecord) error {
 // keysOf returns the keys of a bucket that begin with a session's id.
 func (t *txn) keysOf(bucket []byte, id turn.SessionID) [][]byte {
 	var keys [][]byte
-	prefix := []byte(id)
-	c := t.tx.Bucket(bucket).Cursor()
-	for k, _ := c.Seek(prefix); k != nil && bytes.HasPrefix(k, prefix); k, _ = c.Next() {
-		// A number of eight bytes follows; an id that only begins alike is longer.
-		if len(k) == len(prefix)+8 {
-			keys = append(keys, slices.Clone(k))
-		}
+	for k := range t.numbered(bucket, id) {
+		keys = append(keys, slices.Clone(k))
 	}
 	return keys
+}
+
+// numbered goes through what a bucket holds under a session's id and a number of
+// eight bytes, in order. Keys and values are valid until the next change.
+func (t *txn) numbered(bucket []byte, id turn.SessionID) iter.Seq2[[]byte, []byte] {
+	return func(yield func(k, v []byte) bool) {
+		prefix := []byte(id)
+		c := t.tx.Bucket(bucket).Cursor()
+		for k, v := c.Seek(prefix); k != nil && bytes.HasPrefix(k, prefix); k, v = c.Next() {
+			// An id that only begins alike is longer.
+			if len(k) == len(prefix)+8 && !yield(k, v) {
+				return
+			}
+		}
+	}
 }
 
 func (t *txn) removeAll(bucket []byte, keys [][]byte) error {

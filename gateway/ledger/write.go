@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"deckhand/gateway/turn"
@@ -106,22 +105,31 @@ func (t *txn) indexWrite(a ActionRecord) error {
 // undone ones included.
 func (l *Ledger) Writes(id turn.SessionID) ([]ActionRecord, error) {
 	var writes []ActionRecord
-	err := l.view(func(t *txn) error {
+	err := l.eachWrite(id, func(a ActionRecord) (more bool) {
+		writes = append(writes, a)
+		return true
+	})
+	return writes, err
+}
+
+// eachWrite goes through the writes of a session, oldest first, until f wants no
+// more.
+func (l *Ledger) eachWrite(id turn.SessionID, f func(ActionRecord) (more bool)) error {
+	return l.view(func(t *txn) error {
 		if _, err := t.session(id); err != nil {
 			return err
 		}
-		c := t.tx.Bucket(bucketWrites).Cursor()
-		prefix := string(id)
-		for k, v := c.Seek([]byte(prefix)); k != nil && len(k) == len(prefix)+8 && string(k[:len(prefix)]) == prefix; k, v = c.Next() {
+		for _, v := range t.numbered(bucketWrites, id) {
 			a, err := t.action(turn.ActionID(v))
 			if err != nil {
 				return err
 			}
-			writes = append(writes, a)
+			if !f(a) {
+				return nil
+			}
 		}
 		return nil
 	})
-	return writes, err
 }
 
 // CanUndo refuses what cannot be taken back: with nothing_to_undo what changed no
@@ -142,8 +150,12 @@ func (a ActionRecord) CanUndo() error {
 
 // Undoable reports whether a session has a write that can be undone.
 func (l *Ledger) Undoable(id turn.SessionID) (bool, error) {
-	writes, err := l.Writes(id)
-	return slices.ContainsFunc(writes, func(a ActionRecord) bool { return a.CanUndo() == nil }), err
+	undoable := false
+	err := l.eachWrite(id, func(a ActionRecord) (more bool) {
+		undoable = a.CanUndo() == nil
+		return !undoable
+	})
+	return undoable, err
 }
 
 // BeginUndo records that a person takes a write back: an action of its own,
