@@ -138,9 +138,9 @@ func (d *desk) tellGreetings(ctx context.Context) {
 func (d *desk) watch(ctx context.Context) {
 	d.welcome(ctx)
 	var was *tray.Model
-	var seen uint64
+	var seen uint64 // the event as of which the menu is
 	for ctx.Err() == nil {
-		model, err := d.model(ctx)
+		model, asOf, err := d.model(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -152,18 +152,18 @@ func (d *desk) watch(ctx context.Context) {
 			if notice, ok := tray.NoticeOf(was, model); ok {
 				d.notify(ctx, notice)
 			}
-			was = &model
+			was, seen = &model, asOf
 		}
 		if !pauseFor(ctx, deskRest) {
 			return
 		}
-		seen = d.await(ctx, seen, tray.NextNotice(model))
+		d.await(ctx, seen, tray.NextNotice(model))
 	}
 }
 
 // await returns when something has happened after seen, at the latest at until
 // unless that is zero, and after admin.PollTimeout.
-func (d *desk) await(ctx context.Context, seen uint64, until time.Time) uint64 {
+func (d *desk) await(ctx context.Context, seen uint64, until time.Time) {
 	var cancel context.CancelFunc
 	if until.IsZero() {
 		ctx, cancel = context.WithCancel(ctx)
@@ -171,41 +171,34 @@ func (d *desk) await(ctx context.Context, seen uint64, until time.Time) uint64 {
 		ctx, cancel = context.WithDeadline(ctx, until)
 	}
 	defer cancel()
-	_, next, err := d.client.NextEvents(ctx, seen, "")
-	if err != nil {
-		// The gateway is ending, or time is up: the next look tells.
-		return seen
-	}
-	return next
+	// An error says that the gateway is ending, or that time is up: the next look
+	// tells.
+	_, _, _ = d.client.NextEvents(ctx, seen, "")
 }
 
-// model copies what is true now.
-func (d *desk) model(ctx context.Context) (tray.Model, error) {
+// model copies what is true now, and returns the number of an event after which
+// what happens may not be in it.
+func (d *desk) model(ctx context.Context) (m tray.Model, asOf uint64, err error) {
 	status, err := d.client.Status(ctx)
 	if err != nil {
-		return tray.Model{}, err
+		return m, 0, err
 	}
 	sessions, err := d.client.List(ctx)
 	if err != nil {
-		return tray.Model{}, err
+		return m, 0, err
 	}
-	var waiting []session.Waiting
-	for _, s := range sessions {
-		if s.Status == turn.AwaitingApproval {
-			if waiting, err = d.client.Waiting(ctx); err != nil {
-				return tray.Model{}, err
-			}
-			break
-		}
+	waiting, err := waitingAmong(ctx, d.client, sessions)
+	if err != nil {
+		return m, 0, err
 	}
-	m := tray.Model{Now: d.now(), Gateway: gatewayRow(status), KeepAwake: status.Switches.KeepAwake,
+	m = tray.Model{Now: d.now(), Gateway: gatewayRow(status), KeepAwake: status.Switches.KeepAwake,
 		StartAtLogin: d.startsAtLogin(), FirstStart: len(sessions) == 0}
 	for _, s := range sessions {
 		r := answerBy(row(s), waiting)
 		r.Where = d.home(cmp.Or(r.Source, r.Folder))
 		m.Rows = append(m.Rows, r)
 	}
-	return m, nil
+	return m, status.LastEvent, nil
 }
 
 // welcome tells who starts Deckhand for the first time what it is, once.

@@ -59,9 +59,7 @@ func (a *app) installClaude(ctx context.Context, s Settings) error {
 	a.printf("Installing Claude Code %s, about 250 MB …\n", runner.Pinned)
 	cmd := exec.CommandContext(ctx, npm, "install", "--prefix", prefix, "--ignore-scripts", "--no-package-lock",
 		"--no-audit", "--no-fund", "--loglevel=error", claudePackage)
-	for name, value := range a.env {
-		cmd.Env = append(cmd.Env, name+"="+value)
-	}
+	cmd.Env = a.environ()
 	cmd.Dir = prefix
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

@@ -27,11 +27,11 @@ func row(s session.Summary) tray.Row {
 }
 
 // waitingAmong returns what a person is asked, if any of the sessions asks.
-func waitingAmong(ctx context.Context, v *view, sessions []session.Summary) ([]session.Waiting, error) {
+func waitingAmong(ctx context.Context, from source, sessions []session.Summary) ([]session.Waiting, error) {
 	if !slices.ContainsFunc(sessions, func(s session.Summary) bool { return s.Status == turn.AwaitingApproval }) {
 		return nil, nil
 	}
-	return v.Waiting(ctx)
+	return from.Waiting(ctx)
 }
 
 // answerBy adds to a row until when a person can answer, if one is asked.

@@ -283,6 +283,11 @@ func (g *Gateway) Quit() { g.quitOnce.Do(func() { close(g.quit) }) }
 
 // Status is what the gateway says of itself to a person.
 func (g *Gateway) Status(ctx context.Context) (admin.Status, error) {
+	// Before what it is about: an event that comes meanwhile is seen once more.
+	last, err := g.engine.LastEvent()
+	if err != nil {
+		return admin.Status{}, err
+	}
 	switches, err := g.engine.Switches(ctx)
 	if err != nil {
 		return admin.Status{}, err
@@ -291,7 +296,7 @@ func (g *Gateway) Status(ctx context.Context) (admin.Status, error) {
 	return admin.Status{
 		Version: g.cfg.Version, PID: os.Getpid(), StartedAt: g.started, StateDir: g.cfg.StateDir,
 		LocalAddress: g.LocalAddr(), ConnectorAddress: g.ConnectorAddr(), Connector: "none",
-		Claude: claude, Sandbox: box, Switches: switches, Warnings: warnings, LastRequestAt: g.control.LastChatGPTRequest(),
+		Claude: claude, Sandbox: box, Switches: switches, LastEvent: last, Warnings: warnings, LastRequestAt: g.control.LastChatGPTRequest(),
 	}, nil
 }
 

@@ -138,20 +138,11 @@ func (m *Menu) draw(ctx context.Context) {
 		if !due.IsZero() {
 			again.Reset(due.Sub(now))
 		}
-		if !sleep(ctx, together) {
+		select {
+		case <-ctx.Done():
 			return
+		case <-time.After(together):
 		}
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
 	}
 }
 

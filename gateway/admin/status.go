@@ -24,6 +24,9 @@ type Status struct {
 
 	Switches turn.Switches `json:"switches"`
 
+	// LastEvent is the number of the newest event as of which all this is true.
+	LastEvent uint64 `json:"last_event"`
+
 	Warnings []string `json:"warnings"`
 	// LastRequestAt is when ChatGPT last called; zero if it did not since the
 	// gateway started.
