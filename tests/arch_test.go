@@ -91,6 +91,7 @@ var layers = []layer{
 	{"gateway/anthropic", nil, []string{modJSON}},
 	{"gateway/link", []string{"gateway/turn"}, []string{modJSON, modSys}},
 	{"gateway/sandbox", []string{"gateway/scratch", "gateway/turn"}, []string{modLandlock, modSys}},
+	{"gateway/ordinary", nil, nil},
 	{"gateway/scratch", nil, []string{modSys}},
 	// For the tests of sandbox alone: it reads macOS's profiles.
 	{"gateway/sandbox/sbpl", nil, nil},

@@ -1,18 +1,13 @@
 package protected
 
 import (
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
-	"syscall"
 	"testing"
-)
 
-// ordinaryUser is a user id that no system gives out.
-const ordinaryUser = 61500
+	"deckhand/gateway/ordinary"
+)
 
 // TestEverythingHoldsForAnOrdinaryUserToo runs every other test once more as
 // somebody whom the system keeps from things. An ordinary user has just run them.
@@ -22,9 +17,8 @@ func TestEverythingHoldsForAnOrdinaryUserToo(t *testing.T) {
 	}
 	dir := realPrefix(t.TempDir())
 	binary, temp := filepath.Join(dir, "protected.test"), filepath.Join(dir, "tmp")
-	copyProgram(t, "/proc/self/exe", binary)
 	mkdir(t, temp)
-	if err := os.Chown(temp, ordinaryUser, ordinaryUser); err != nil {
+	if err := os.Chown(temp, ordinary.User, ordinary.User); err != nil {
 		t.Fatal(err)
 	}
 	for at := dir; at != os.TempDir() && at != "/"; at = filepath.Dir(at) {
@@ -32,38 +26,11 @@ func TestEverythingHoldsForAnOrdinaryUserToo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.CommandContext(t.Context(), binary, "-test.v", "-test.skip", "Ordinary")
-	cmd.Dir = temp
-	cmd.Env = []string{"TMPDIR=" + temp, "HOME=" + temp, "PATH=" + os.Getenv("PATH")}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: ordinaryUser, Gid: ordinaryUser}}
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	for _, name := range []string{"TestScreenLeavesOutWhatTheSystemKeepsAnyway", "TestWhatScreenNamesCanBeHidden", "TestABindMountIsNoWayAround"} {
-		if !strings.Contains(string(out), "--- PASS: "+name) {
-			t.Errorf("%s did not run:\n%s", name, out)
-		}
-	}
-}
-
-func copyProgram(t *testing.T, from, to string) {
-	t.Helper()
-	in, err := os.Open(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.Copy(out, in); err != nil {
-		t.Fatal(err)
-	}
-	if err := out.Close(); err != nil {
-		t.Fatal(err)
-	}
+	ordinary.Tests{
+		Binary: binary, Dir: temp, Env: []string{"TMPDIR=" + temp, "HOME=" + temp, "PATH=" + os.Getenv("PATH")},
+		Args: []string{"-test.skip", "Ordinary"},
+		Must: []string{"TestScreenLeavesOutWhatTheSystemKeepsAnyway", "TestWhatScreenNamesCanBeHidden", "TestABindMountIsNoWayAround"},
+	}.Run(t)
 }
 
 func chmod(t *testing.T, path string, mode os.FileMode) {

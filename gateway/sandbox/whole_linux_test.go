@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"deckhand/gateway/ordinary"
 )
 
 // project makes a tree as a command meets one: in it are a file, a Git
@@ -122,7 +124,7 @@ func TestWhatRootIsKeptFromInASandboxNeedsNoCover(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := os.Chown(at, ordinaryUser, ordinaryUser); err != nil {
+		if err := os.Chown(at, ordinary.User, ordinary.User); err != nil {
 			t.Fatal(err)
 		}
 		p.Hidden = append(p.Hidden, at+"/keys")

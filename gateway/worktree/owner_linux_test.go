@@ -1,24 +1,20 @@
 package worktree
 
 import (
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
+	"deckhand/gateway/ordinary"
 	"deckhand/gateway/turn"
 )
-
-// ordinaryUser is a user id that no system gives out.
-const ordinaryUser = 61500
 
 func TestAnotherUsersRepositoryIsRefused(t *testing.T) {
 	w := newWorld(t)
 	if os.Geteuid() == 0 {
-		w.must(os.Chown(w.path(".git"), ordinaryUser, ordinaryUser))
+		w.must(os.Chown(w.path(".git"), ordinary.User, ordinary.User))
 	} else {
 		w.must(os.Rename(w.path(".git"), w.path("git")))
 		w.must(os.Symlink("/usr", w.path(".git")))
@@ -53,7 +49,7 @@ func TestAFileOfAnotherOwnerStaysTheirs(t *testing.T) {
 	writeIn(t, tree.Path, "a.txt", "2\n")
 	uid := os.Geteuid()
 	if uid == 0 {
-		uid = ordinaryUser
+		uid = ordinary.User
 		w.must(os.Chown(w.path("a.txt"), uid, uid))
 	}
 	report, err := w.k.Apply(t.Context(), tree, false)
@@ -77,48 +73,20 @@ func TestTheMainWaysHoldForAnOrdinaryUserToo(t *testing.T) {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	binary, temp := filepath.Join(dir, "worktree.test"), filepath.Join(dir, "tmp")
-	copyProgram(t, "/proc/self/exe", binary)
 	if err := os.Mkdir(temp, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{dir, temp} {
-		if err := os.Chown(path, ordinaryUser, ordinaryUser); err != nil {
+		if err := os.Chown(path, ordinary.User, ordinary.User); err != nil {
 			t.Fatal(err)
 		}
 	}
 	main := []string{"TestAWorktreeHoldsTheCommitAndTheSourceStaysAsItWas", "TestCreateCompletesHalfACheckout", "TestApplyBringsEveryKindOfChangeHome",
 		"TestApplyCompletesWhatACrashInterrupted", "TestCommitRecordsTheStateAndLeavesTheSourceAlone", "TestRemoveFollowsNoLinkAndLeavesOthersAlone",
 		"TestAnotherUsersRepositoryIsRefused", "TestAFileThatCannotBeReadIsNamedAndTheRestGoesOn", "TestAFileOfAnotherOwnerStaysTheirs"}
-	cmd := exec.CommandContext(t.Context(), binary, "-test.v", "-test.run", "^("+strings.Join(main, "|")+")$")
-	cmd.Dir = temp
-	cmd.Env = []string{"TMPDIR=" + temp, "HOME=" + temp, "PATH=" + os.Getenv("PATH")}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: ordinaryUser, Gid: ordinaryUser}}
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	for _, name := range main {
-		if !strings.Contains(string(out), "--- PASS: "+name) {
-			t.Errorf("%s did not run:\n%s", name, out)
-		}
-	}
-}
-
-func copyProgram(t *testing.T, from, to string) {
-	t.Helper()
-	in, err := os.Open(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.Copy(out, in); err != nil {
-		t.Fatal(err)
-	}
-	if err := out.Close(); err != nil {
-		t.Fatal(err)
-	}
+	ordinary.Tests{
+		Binary: binary, Dir: temp, Env: []string{"TMPDIR=" + temp, "HOME=" + temp, "PATH=" + os.Getenv("PATH")},
+		Args: []string{"-test.run", "^(" + strings.Join(main, "|") + ")$"},
+		Must: main,
+	}.Run(t)
 }

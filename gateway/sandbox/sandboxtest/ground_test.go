@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"deckhand/gateway/ordinary"
 	"deckhand/gateway/sandbox"
 )
 
@@ -129,7 +130,7 @@ func newGround(t *testing.T, where string) *ground {
 	g.must(t, os.Symlink("../.ssh/id", g.work("link")))
 	g.must(t, os.Link(g.home(".ssh/id"), g.home("twin")))
 	g.repository(t)
-	copyProgram(t, self(), g.Probe)
+	ordinary.CopyProgram(t, self(), g.Probe)
 	var err error
 	if g.Temp, err = os.MkdirTemp("/tmp", "deckhand-test-"); err != nil {
 		t.Fatal(err)
@@ -274,17 +275,6 @@ func absent(paths ...string) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-func copyProgram(t *testing.T, from, to string) {
-	t.Helper()
-	data, err := os.ReadFile(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(to, data, 0o755); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func loadGround(path string) (*ground, error) {
