@@ -118,6 +118,11 @@ if [ "${1-}" = test ] || [ "${1-}" = desktop ]; then
 		# The race detector needs a C compiler; searches are compared with rg.
 		install_missing cc gcc libc6-dev
 		install_missing rg ripgrep
+		# What commands of sessions are tried with, beside Go, Git, npm and the C
+		# compiler.
+		install_missing make make
+		install_missing python3 python3
+		install_missing jq jq
 		# Menus and notifications are tested on a bus of their own.
 		install_missing dbus-daemon dbus-daemon
 		;;

@@ -112,7 +112,7 @@ func TestOtherRefusalsAreExplained(t *testing.T) {
 		"listen tcp 127.0.0.1:0: bind: operation not permitted":                                  "a socket was refused",
 		"PermissionError: [Errno 1] Operation not permitted: socket":                             "a socket was refused",
 		"cat: HOME/.ssh/id_rsa: Permission denied":                                               "protected paths are not shown",
-		"dd: error writing '/tmp/x': No space left on device":                                    "no space left",
+		"dd: error writing '/tmp/big': No space left on device":                                  "no space left",
 	} {
 		if got := explainFor(t, nil, "", message); !strings.Contains(got, part) {
 			t.Errorf("%s\n\tis explained as %q", message, got)
