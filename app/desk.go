@@ -275,7 +275,7 @@ func (d *desk) carryOut(ctx context.Context, c tray.Command) (said string, err e
 			said = "The starter prompt is on the clipboard. Paste it into a new chat in which Deckhand is switched on."
 		}
 	case tray.ConnectChatGPT:
-		said = "In a terminal, run: deckhand connect"
+		said = "There is no way in for ChatGPT on the web yet. In a terminal, deckhand doctor says how clients on this computer connect."
 	case tray.Pause:
 		_, err = d.client.Flip(ctx, turn.PauseSwitch, c.On)
 	case tray.AskBeforeWrite:
